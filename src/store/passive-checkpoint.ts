@@ -2,21 +2,29 @@
  * The files of a passive party's job besides its share, readable by its owner only (mode 0600):
  *
  *   alignment.json  which of its rows are common to all parties
- *   job.json        the agreed parameters, its splits of a warm-start model, and two secrets: of the candidate order,
- * and
- *                   of column sampling. Written when a job first begins, and again, without the secrets, when it has
+ *   job.json        the agreed parameters, its splits of a warm-start model, and two secrets: of the candidate order
+ *                   and of column sampling. Written when a job first begins, and again, without the secrets, when it has
  *                   succeeded
  *   progress.json   its own splits so far, and what must stay the same when a round is repeated; written before each of
- *                   them is answered. It has the id of its job: the progress of an earlier job of the same name is
+ *                   them is answered: a line is appended, and now and then the file is written as a whole
+ *                   (progress-file.ts). It has the id of its job: the progress of an earlier job of the same name is
  *                   ignored
  *   round/          the messages of the current round (round-files.ts)
  *   nodes.jsonl     where members are hidden, the nodes that were answered (answered-nodes.ts)
  */
 import { join } from "node:path";
 import * as z from "zod";
+import { TandemError } from "../base/error.ts";
 import type { Storage } from "../base/files/storage.ts";
 import { noProgress, type OwnSplit, type PassiveProgress } from "../protocol/passive/answered-splits.ts";
-import { readSealed, type SealedKind, writeSealed, writeSealedText } from "./sealed-file.ts";
+import {
+  appendSealedText,
+  readSealed,
+  readSealedAndLines,
+  type SealedKind,
+  writeSealed,
+  writeSealedText,
+} from "./sealed-file.ts";
 import { storedJson, storedList } from "./stored-json.ts";
 import { ownSplitSchema } from "./share-files.ts";
 import { rowsFrom, toBase64 } from "./stored-numbers.ts";
@@ -51,9 +59,7 @@ const jobFile = z.strictObject({
 });
 export type PassiveJobFile = Omit<z.infer<typeof jobFile>, "run"> & { readonly jobId: string };
 
-const progressFile = z.strictObject({
-  /** The job id. */
-  run: hex,
+const progressFields = {
   trees: index,
   splits: z.array(ownSplitSchema),
   members: z.record(z.string(), hex),
@@ -61,7 +67,13 @@ const progressFile = z.strictObject({
   setUp: hex.nullable(),
   round: z.strictObject({ tree: index, sample: hex }).nullable(),
   testRows: hex.nullable(),
-});
+};
+
+/** With the job id. */
+const progressFile = z.strictObject({ run: hex, ...progressFields });
+
+/** A change of the progress: the splits that it adds, and the new values of all other fields. */
+const progressStep = z.strictObject({ number: index, ...progressFields });
 
 const alignmentFile = z.strictObject({ active: z.string(), rows: z.base64(), data: hex });
 
@@ -78,6 +90,7 @@ const progressKind = {
   ...passiveKind("progress", progressFile, 4),
   earlier: { format: /\/3$/, advice: "The job was begun with 0.6: finish it with that version" },
 };
+const stepKind = passiveKind("step", progressStep);
 const alignmentKind = passiveKind("alignment", alignmentFile);
 
 /** Which rows of a table are common to all parties, in the common order. */
@@ -103,27 +116,61 @@ export function writePassiveJob(folder: string, job: PassiveJobFile, storage: St
 }
 
 export async function readProgress(folder: string, jobId: string, storage: Storage): Promise<PassiveProgress> {
-  const stored = await readSealed(join(folder, "progress.json"), progressKind, storage);
-  if (stored === null || stored.run !== jobId) return noProgress;
-  const { run: _run, ...progress } = stored;
-  return progress;
+  const path = progressPath(folder);
+  const stored = await readSealedAndLines(path, progressKind, stepKind, storage);
+  if (stored === null || stored.head.run !== jobId) return noProgress;
+  const { run: _run, ...progress } = stored.head;
+  const splits = [...progress.splits];
+  let last: Omit<PassiveProgress, "splits"> = progress;
+  for (const [i, { number, splits: added, ...step }] of stored.lines.entries()) {
+    if (number !== i + 1)
+      throw new TandemError("CHECKPOINT", `${path} is damaged: step ${i + 1} is missing. ${advice}`);
+    splits.push(...added);
+    last = step;
+  }
+  return { ...last, splits };
 }
 
-export function writeProgress(
+/** @returns the number of characters */
+export async function writeProgress(
   folder: string,
   jobId: string,
-  { splits, members, sides, ...progress }: PassiveProgress,
+  progress: PassiveProgress,
   storage: Storage,
-): Promise<void> {
-  const stored: Omit<z.infer<typeof progressFile>, "splits"> = {
-    run: jobId,
-    ...progress,
-    members: { ...members },
-    sides: { ...sides },
-  };
-  const text = `${storedJson(stored).slice(0, -1)},"splits":${storedList(splits)}}`;
-  return writeSealedText(join(folder, "progress.json"), progressKind, text, storage);
+): Promise<number> {
+  const text = withFields({ run: jobId, ...progress }, progress.splits);
+  await writeSealedText(progressPath(folder), progressKind, text, storage);
+  return text.length;
 }
+
+/**
+ * Appends a change of the progress to its file.
+ * @param number of the steps since the file was written as a whole, this one included
+ * @param before how many splits are stored already
+ * @returns the number of characters
+ */
+export async function addProgressStep(
+  folder: string,
+  number: number,
+  before: number,
+  progress: PassiveProgress,
+  storage: Storage,
+): Promise<number> {
+  const text = withFields({ number, ...progress }, progress.splits.slice(before));
+  await appendSealedText(progressPath(folder), stepKind, text, storage);
+  return text.length;
+}
+
+/** Each split is serialised once. */
+function withFields(
+  { members, sides, splits: _splits, ...others }: PassiveProgress & Readonly<Record<string, unknown>>,
+  splits: readonly OwnSplit[],
+): string {
+  const text = storedJson({ ...others, members: { ...members }, sides: { ...sides } });
+  return `${text.slice(0, -1)},"splits":${storedList(splits)}}`;
+}
+
+const progressPath = (folder: string): string => join(folder, "progress.json");
 
 export function storedSplit(split: OwnSplit): z.infer<typeof ownSplitSchema> {
   return split.categories === undefined

@@ -27,8 +27,8 @@ import {
   sharePath,
   storedSplit,
   writePassiveJob,
-  writeProgress,
 } from "../../store/passive-checkpoint.ts";
+import { ProgressFile } from "../../store/progress-file.ts";
 import { addSignedGradients, readSignedGradients } from "../../store/round-evidence.ts";
 import { RoundFiles } from "../../store/round-files.ts";
 import { type PassiveShare, writePassiveShare } from "../../store/share-files.ts";
@@ -101,6 +101,7 @@ export class PassiveCheckpoints {
   #stored: boolean;
   #retired = false;
   #roundFiles: RoundFiles | null = null;
+  #progressFile: ProgressFile | null = null;
 
   private constructor(
     options: PassiveCheckpointsOptions,
@@ -236,7 +237,10 @@ export class PassiveCheckpoints {
   }
 
   store(progress: PassiveProgress): Promise<void> {
-    return this.#write(({ folder, storage }) => writeProgress(folder, this.#job.jobId, progress, storage));
+    return this.#write(({ folder, storage }) => {
+      this.#progressFile ??= new ProgressFile(folder, this.#job.jobId, storage);
+      return this.#progressFile.store(progress);
+    });
   }
 
   /** Writes other files into the job's folder. */

@@ -331,11 +331,22 @@ function treesIn(text: string | undefined, field: string): number | null {
   if (text === undefined) return null;
   let count = 0;
   for (const line of text.split("\n").filter((each) => each !== "")) {
-    const contents = Object.values(JSON.parse(line) as Record<string, unknown>).find(
+    const contents = Object.values(parsed(line)).find(
       (value) => typeof value === "object" && value !== null && field in value,
-    ) as Record<string, unknown>;
-    const trees = contents[field];
-    count += Array.isArray(trees) ? trees.length : Number(trees);
+    ) as Record<string, unknown> | undefined;
+    const trees = contents?.[field];
+    // Lists are of new trees, numbers of all trees so far.
+    if (Array.isArray(trees)) count += trees.length;
+    else if (trees !== undefined) count = Number(trees);
   }
   return count;
+}
+
+/** Nothing of a line that was interrupted. */
+function parsed(line: string): object {
+  try {
+    return JSON.parse(line) as object;
+  } catch {
+    return {};
+  }
 }
