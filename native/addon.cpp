@@ -14,6 +14,7 @@
 #include "arguments.h"
 #include "calls.h"
 #include "curve/calls.h"
+#include "data/calls.h"
 #include "lattice-calls.h"
 #include "peel.h"
 #include "plain-file.h"
@@ -479,5 +480,6 @@ NAPI_MODULE_INIT() {
   for (const Entry& entry : rowEntries()) exportEntry(env, exports, entry);
   for (const Entry& entry : latticeEntries()) exportEntry(env, exports, entry);
   for (const Entry& entry : curveEntries()) exportEntry(env, exports, entry);
+  for (const Entry& entry : dataEntries()) exportEntry(env, exports, entry);
   return exports;
 }

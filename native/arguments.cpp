@@ -81,6 +81,18 @@ Span<double> Arguments::float64s(std::size_t index) const {
   return span;
 }
 
+Span<float> Arguments::float32s(std::size_t index) const {
+  Span<float> span{nullptr, 0};
+  span.data = static_cast<float*>(typedArray(values_[index], napi_float32_array, &span.length));
+  return span;
+}
+
+Span<std::uint16_t> Arguments::uint16s(std::size_t index) const {
+  Span<std::uint16_t> span{nullptr, 0};
+  span.data = static_cast<std::uint16_t*>(typedArray(values_[index], napi_uint16_array, &span.length));
+  return span;
+}
+
 Span<std::uint64_t> Arguments::uint64s(std::size_t index) const {
   Span<std::uint64_t> span{nullptr, 0};
   span.data = static_cast<std::uint64_t*>(typedArray(values_[index], napi_biguint64_array, &span.length));

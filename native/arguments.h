@@ -46,6 +46,8 @@ class Arguments {
   Span<std::uint32_t> uint32s(std::size_t index) const;
   Span<std::int32_t> int32s(std::size_t index) const;
   Span<double> float64s(std::size_t index) const;
+  Span<float> float32s(std::size_t index) const;
+  Span<std::uint16_t> uint16s(std::size_t index) const;
   Span<std::uint64_t> uint64s(std::size_t index) const;
   Span<std::int64_t> int64s(std::size_t index) const;
   std::vector<Span<std::uint16_t>> uint16Arrays(std::size_t index) const;

@@ -82,6 +82,48 @@ export interface PlainAddon {
     stride: number,
     threads: number,
   ): number;
+
+  // Reading tables and making bins, in the calling thread: a piece of a table, or a column.
+
+  /** What src/data/csv-rows.ts does. */
+  csvRows(bytes: Uint8Array, state: Uint32Array, cells: Uint32Array, lines: Uint32Array): number;
+  /**
+   * Reads a column's cells as numbers, with NaN for the missing ones.
+   * @param missing UTF-8 of tokens that mean missing, up to the end of each
+   * @returns 0 where a cell needs TypeScript: text, a number beyond float32; 1 otherwise
+   */
+  csvNumbers(
+    bytes: Uint8Array,
+    cells: Uint32Array,
+    shape: Uint32Array,
+    missing: Uint8Array,
+    missingEnds: Uint32Array,
+    values: Float32Array,
+  ): number;
+  /** @returns 0 if two texts are the same; 1: each has its slot */
+  placeTexts(units: Uint8Array, ends: Uint32Array, slots: Uint32Array, count: number): number;
+  /**
+   * Adds a column's cells to an index of texts (base/text/text-index.ts), trimmed.
+   * @param rules bits of cellRules
+   * @param found receives the index of each text
+   * @returns the first row that needs TypeScript, or the number of rows
+   */
+  addCells(
+    bytes: Uint8Array,
+    cells: Uint32Array,
+    shape: Uint32Array,
+    first: number,
+    rules: number,
+    units: Uint8Array,
+    ends: Uint32Array,
+    slots: Uint32Array,
+    count: number,
+    found: Uint32Array,
+  ): number;
+  /** The loops of gbdt/split/column-loops.ts. */
+  countUpper(values: Float32Array, counts: Uint32Array, range: Float64Array): void;
+  countLower(values: Float32Array, places: Uint16Array, nextPlaces: Uint16Array, counts: Uint32Array): void;
+  binValues(values: Float32Array, thresholds: Float32Array, bins: Uint16Array): void;
 }
 
 let loaded: PlainAddon | null | undefined;

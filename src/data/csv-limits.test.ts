@@ -11,8 +11,8 @@ import { type TableLimits, tableLimits } from "./limits.ts";
 
 const folder = scratchDirectory();
 
-async function* pieces(...texts: string[]): AsyncGenerator<string> {
-  yield* texts;
+async function* pieces(...texts: string[]): AsyncGenerator<Buffer> {
+  yield* texts.map((text) => Buffer.from(text));
 }
 
 const read = (text: string, changed: Partial<TableLimits> = {}): Promise<unknown> =>

@@ -1,18 +1,18 @@
 /**
- * A CSV file as raw text cells, column by column, with the line that every row stands on, so that later checks can name
- * file, line and column. Quoting and separators are papaparse's; the structure of a table is validated here.
+ * A CSV file as cells, column by column, with the line that every row stands on, so that later checks can name file,
+ * line and column. csv-rows.ts finds the cells; the structure of a table is validated here.
  *
  * Line endings and separator (comma, semicolon or tab) are taken from the header line. Blank lines are skipped; every
  * other row must have as many cells as the header. Only the first column may have no name. limits.ts has the size
  * limits.
  */
-import { Readable } from "node:stream";
-import Papa from "papaparse";
 import { TandemError } from "../base/error.ts";
 import { GrowingNumbers } from "../base/growing-numbers.ts";
+import { CellBlock } from "./cell-block.ts";
 import { type Dialect, DialectFinder } from "./csv-dialect.ts";
-import { csvText } from "./csv-text.ts";
-import { headerTrouble, looksLikeRow, noHeaderAdvice } from "./header.ts";
+import { newlines, rowScanner, scan, scanEnd, type ScanRows, scanSize } from "./csv-rows.ts";
+import { csvBytes } from "./csv-text.ts";
+import { headerTrouble, looksLikeRow, noHeaderAdvice, rowsCompared } from "./header.ts";
 import { looksLikeLibsvm, readLibsvm } from "./libsvm-table.ts";
 import type { TableReading } from "./table-reading.ts";
 import { memoryTrouble, type TableLimits, tableLimits } from "./limits.ts";
@@ -29,16 +29,17 @@ export function readCsvTable(
   limits: TableLimits = tableLimits,
   reading: TableReading = {},
 ): Promise<CsvTable> {
-  return readCsvText(path, csvText(path, limits), limits, reading);
+  return readCsvText(path, csvBytes(path, limits), limits, reading);
 }
 
 /**
  * Text from any source: CSV, or LIBSVM's format if it is named or recognised; `path` is its name in messages.
+ * @param text UTF-8 in pieces of whole characters
  * @throws as readCsvTable does
  */
 export async function readCsvText(
   path: string,
-  text: AsyncGenerator<string>,
+  text: AsyncGenerator<Buffer>,
   limits: TableLimits = tableLimits,
   reading: TableReading = {},
 ): Promise<CsvTable> {
@@ -50,18 +51,21 @@ export async function readCsvText(
 /** The same, with cells streamed to a sink. @throws as readCsvTable does, and what `sink` throws */
 export async function streamCsvText(
   path: string,
-  text: AsyncGenerator<string>,
+  text: AsyncGenerator<Buffer>,
   sink: TableSink,
   limits: TableLimits = tableLimits,
   { format, header }: TableReading = {},
+  scanner: ScanRows = rowScanner(),
 ): Promise<TableRows> {
   const { head, dialect } = await readHead(path, text, limits.rowChars);
-  if (head.trim() === "") throw new TandemError("FILE_FORMAT", `${path} is empty`);
-  const [firstLine] = head.trimStart().split(dialect.newline, 1);
+  const headText = head.toString().trimStart();
+  if (headText === "") throw new TandemError("FILE_FORMAT", `${path} is empty`);
+  const [firstLine] = headText.split(dialect.newline, 1);
   if (format === "libsvm" || (format === undefined && looksLikeLibsvm(firstLine)))
-    return handTable(await readLibsvm(path, joined(head, text), limits), sink);
-  const collector = new RowCollector(path, dialect.newline, sink, limits, header);
-  await parseRows(joined(head, text), dialect, collector);
+    return handTable(await readLibsvm(path, decoded(head, text), limits), sink);
+  const collector = new RowCollector(path, dialect, { sink, limits, header, scanner });
+  collector.add(head);
+  for await (const piece of text) collector.add(piece);
   return collector.finish();
 }
 
@@ -71,198 +75,217 @@ const openQuote = '; is a quote (") left open?';
 /** Reads until the header line is complete: its ending and separators fix the dialect of the whole file. */
 async function readHead(
   path: string,
-  text: AsyncGenerator<string>,
+  text: AsyncGenerator<Buffer>,
   charsMax: number,
-): Promise<{ head: string; dialect: Dialect }> {
+): Promise<{ head: Buffer; dialect: Dialect }> {
   const finder = new DialectFinder();
-  let head = "";
+  const pieces: Buffer[] = [];
+  let charCount = 0;
   for (let next = await text.next(); next.done !== true; next = await text.next()) {
-    head += next.value;
-    const dialect = finder.add(next.value);
-    if (dialect !== undefined) return { head, dialect };
-    if (head.length > charsMax) {
+    pieces.push(next.value);
+    const piece = next.value.toString();
+    charCount += piece.length;
+    const dialect = finder.add(piece);
+    if (dialect !== undefined) return { head: Buffer.concat(pieces), dialect };
+    if (charCount > charsMax) {
       await text.return(undefined);
       throw new TandemError("FILE_FORMAT", `${path}: no header within ${charsMax} characters${openQuote}`);
     }
   }
   // The appended break ends a header that is the whole file.
-  return { head, dialect: finder.add("\n ") ?? { newline: "\n", delimiter: "," } };
+  return { head: Buffer.concat(pieces), dialect: finder.add("\n ") ?? { newline: "\n", delimiter: "," } };
 }
 
-async function* joined(head: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
-  yield head;
-  yield* rest;
+async function* decoded(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<string> {
+  yield head.toString();
+  for await (const piece of rest) yield piece.toString();
 }
 
-/**
- * papaparse parses an unfinished row again with every piece of text. So a piece is at least as long as the pending
- * text: then the time of a long row is linear in its length, not quadratic.
- */
-async function* inGrowingPieces(text: AsyncGenerator<string>, pendingChars: () => number): AsyncGenerator<string> {
-  let piece = "";
-  for await (const next of text) {
-    piece += next;
-    if (piece.length < pendingChars()) continue;
-    yield piece;
-    piece = "";
-  }
-  if (piece !== "") yield piece;
-}
+/** Cells that are read at a time, unless a few rows have more. */
+const cellsAtATime = 1 << 16;
+/** Fits a word, and no table has as many lines. */
+const countMax = 2 ** 31;
 
-function parseRows(text: AsyncGenerator<string>, dialect: Dialect, collector: RowCollector): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let charsRead = 0;
-    let pendingChars = 0;
-    const source = Readable.from(inGrowingPieces(text, () => pendingChars));
-    source.on("data", (chunk: string) => (charsRead += chunk.length));
-    Papa.parse<string[], Readable>(source, {
-      ...dialect,
-      chunk(results) {
-        pendingChars = charsRead - results.meta.cursor;
-        collector.add(results, pendingChars);
-      },
-      complete: () => resolve(),
-      // Receives the stream's errors and what the chunk callback throws.
-      error(error) {
-        source.destroy();
-        reject(error);
-      },
-    });
-  });
+interface CollectorOptions {
+  readonly sink: TableSink;
+  readonly limits: TableLimits;
+  /** Whether the first line has the names of the columns; undefined: it has, but may look like a row. */
+  readonly header: boolean | undefined;
+  readonly scanner: ScanRows;
 }
 
 class RowCollector {
   readonly #path: string;
-  /** The character that ends a line, also inside quoted cells. */
-  readonly #lineEnd: string;
+  readonly #options: CollectorOptions;
   readonly #hasHeader: boolean;
-  #names: string[] | undefined;
-  readonly #limits: TableLimits;
-  readonly #sink: TableSink;
+  readonly #state = new Uint32Array(scanSize);
+  /** Text that has not become rows: the same memory for the whole file. */
+  #text: Buffer = Buffer.alloc(0);
+  #byteCount = 0;
+  /** Of a row that had not ended when it was last read. */
+  #pendingBytes = 0;
+  #names: readonly string[] | undefined;
   #sinks: readonly (ColumnSink | null)[] = [];
-  /** Of the current piece. */
-  #columns: string[][] = [];
-  #pieceLines: number[] = [];
+  /** Of the rows that are being read. */
+  #cells = new Uint32Array(2);
+  #pieceLines = new Uint32Array(1);
   readonly #lines = new GrowingNumbers(Uint32Array);
-  #line = 1;
-  #blankLines = 0;
   #isDoubtful = false;
-  /** The user has said whether the first line is a header. */
-  readonly #isSure: boolean;
 
-  /** @param header whether the first line has the names of the columns; undefined: it has, but may look like a row */
-  constructor(path: string, newline: string, sink: TableSink, limits: TableLimits, header: boolean | undefined) {
+  constructor(path: string, { newline, delimiter }: Dialect, options: CollectorOptions) {
     this.#path = path;
-    this.#hasHeader = header ?? true;
-    this.#isSure = header !== undefined;
-    this.#limits = limits;
-    this.#sink = sink;
-    this.#lineEnd = newline === "\r" ? "\r" : "\n";
+    this.#options = options;
+    this.#hasHeader = options.header ?? true;
+    const { cellChars, rows, blankLines } = options.limits;
+    this.#state[scan.newline] = newlines.indexOf(newline);
+    this.#state[scan.delimiter] = delimiter.charCodeAt(0);
+    this.#state[scan.cellCharsMax] = cellChars;
+    this.#state[scan.rowsLeft] = Math.min(countMax, rows);
+    this.#state[scan.blankLinesLeft] = Math.min(countMax, blankLines);
+    this.#state[scan.line] = 1;
   }
 
-  /** @param pendingChars how much text papaparse holds back as an incomplete record */
-  add(results: Papa.ParseResult<string[]>, pendingChars: number): void {
-    // papaparse also reports quotes of the incomplete last record, which it will parse again with the next chunk.
-    const badRows = new Set(results.errors.map((error) => error.row));
-    results.data.forEach((cells, index) => {
-      if (badRows.has(index)) throw this.#wrongQuote();
-      if (cells.length > 1 || cells[0].trim() !== "") this.#addRow(cells);
-      else this.#skipBlank();
-      for (const cell of cells) this.#line += occurrences(cell, this.#lineEnd);
-      this.#line += 1;
-    });
-    this.#hand();
-    const { rowChars, memoryBytes } = this.#limits;
-    if (pendingChars > rowChars) throw this.#error(`a row of over ${rowChars} characters${openQuote}`);
-    if (this.#sink.sizeBytes > memoryBytes) throw this.#error(memoryTrouble);
+  /**
+   * An unfinished row is read again with every piece of text. So there is at least as much new text as there was of that
+   * row: then the time of a long row is linear in its length, not quadratic.
+   */
+  add(piece: Buffer): void {
+    this.#append(piece);
+    if (this.#byteCount >= 2 * this.#pendingBytes) this.#read(false);
   }
 
-  /** Passes a piece on to the sinks. */
-  #hand(): void {
+  #append(piece: Buffer): void {
+    const byteCount = this.#byteCount + piece.length;
+    if (byteCount > this.#text.length) {
+      const larger = Buffer.allocUnsafe(2 * byteCount);
+      this.#text.copy(larger, 0, 0, this.#byteCount);
+      this.#text = larger;
+    }
+    piece.copy(this.#text, this.#byteCount);
+    this.#byteCount = byteCount;
+  }
+
+  #read(isLast: boolean): void {
+    const state = this.#state;
+    const bytes = this.#text.subarray(0, this.#byteCount);
+    state[scan.first] = 0;
+    state[scan.end] = bytes.length;
+    state[scan.isLast] = isLast ? 1 : 0;
+    if (this.#names !== undefined || this.#begin(bytes)) this.#addRows(bytes, this.#names ?? []);
+    const pending = bytes.subarray(state[scan.first]);
+    const { rowChars, memoryBytes } = this.#options.limits;
+    if (pending.length > rowChars && pending.toString().length > rowChars)
+      throw this.#error(`a row of over ${rowChars} characters${openQuote}`);
+    if (this.#options.sink.sizeBytes > memoryBytes) throw this.#error(memoryTrouble);
+    pending.copy(bytes);
+    this.#byteCount = pending.length;
+    this.#pendingBytes = pending.length;
+  }
+
+  /** @returns false if the first row has not ended */
+  #begin(bytes: Buffer): boolean {
+    const state = this.#state;
+    const end = this.#scan(bytes);
+    if (end === scanEnd.text) return false;
+    if (end !== scanEnd.cellCount) throw this.#trouble(end);
+    const columnCount = state[scan.detail];
+    const { columns } = this.#options.limits;
+    if (columnCount > columns) throw this.#error(`the header has over ${columns} columns`);
+    state[scan.columnCount] = columnCount;
+    const rowCount = Math.max(rowsCompared, Math.floor(cellsAtATime / columnCount));
+    this.#cells = new Uint32Array(2 * columnCount * rowCount);
+    const names = this.#hasHeader
+      ? this.#headerNames(bytes, columnCount)
+      : Array.from({ length: columnCount }, (_, i) => `f${i}`);
+    this.#pieceLines = new Uint32Array(rowCount);
+    this.#sinks = this.#options.sink.begin({ path: this.#path, names });
+    this.#names = names;
+    return true;
+  }
+
+  #headerNames(bytes: Buffer, columnCount: number): string[] {
+    const state = this.#state;
+    const { line, rowsLeft, blankLinesLeft } = scan;
+    const before = { line: state[line], rowsLeft: state[rowsLeft], blankLinesLeft: state[blankLinesLeft] };
+    state[rowsLeft] = 1;
+    const end = this.#scan(bytes);
+    if (state[scan.rowCount] !== 1) throw this.#trouble(end);
+    const block = new CellBlock(bytes, this.#cells, 1, columnCount);
+    const names = Array.from({ length: columnCount }, (_, column) => block.texts(column)[0].trim());
+    const trouble = headerTrouble(names);
+    if (trouble !== null) throw this.#error(`${trouble}. ${noHeaderAdvice}`, before.line);
+    // It is no row.
+    state[rowsLeft] = before.rowsLeft;
+    state[blankLinesLeft] = before.blankLinesLeft;
+    return names;
+  }
+
+  #addRows(bytes: Buffer, names: readonly string[]): void {
+    for (;;) {
+      const end = this.#scan(bytes);
+      if (end !== scanEnd.text && end !== scanEnd.room) throw this.#trouble(end);
+      if (this.#state[scan.rowCount] > 0) this.#hand(bytes, names);
+      if (end === scanEnd.text) return;
+    }
+  }
+
+  /** Passes rows on to the sinks. */
+  #hand(bytes: Buffer, names: readonly string[]): void {
+    const rowCount = this.#state[scan.rowCount];
+    const block = new CellBlock(bytes, this.#cells, rowCount, names.length);
+    const isFirst = this.#lines.length === 0;
+    if (isFirst && this.#options.header === undefined) {
+      const compared = Math.min(rowCount, rowsCompared);
+      this.#isDoubtful = looksLikeRow(
+        names,
+        names.map((_, column) => block.texts(column, compared)),
+      );
+    }
     const lines = this.#pieceLines;
-    if (this.#names === undefined || lines.length === 0) return;
-    const columns = this.#columns;
-    if (this.#lines.length === 0) this.#isDoubtful = !this.#isSure && looksLikeRow(this.#names, columns);
-    const rows = { ...this.#head(this.#names), rowCount: lines.length, lineOf: (row: number) => lines[row] };
-    const table = { ...rows, columns };
-    this.#sinks.forEach((sink, index) => sink?.take({ table, index, numbers: null }));
-    for (const line of lines) this.#lines.push(line);
-    this.#columns = columns.map(() => []);
-    this.#pieceLines = [];
+    const rows = { ...this.#head(names), rowCount, lineOf: (row: number) => lines[row] };
+    this.#sinks.forEach((sink, index) => sink?.take(block.piece(rows, index)));
+    this.#lines.append(lines.subarray(0, rowCount));
+  }
+
+  #scan(bytes: Buffer): number {
+    return this.#options.scanner(bytes, this.#state, this.#cells, this.#pieceLines);
   }
 
   #head(names: readonly string[]): Pick<TableRows, "path" | "names" | "isHeaderDoubtful"> {
     return { path: this.#path, names, ...(this.#isDoubtful ? { isHeaderDoubtful: true } : {}) };
   }
 
-  get #rowCount(): number {
-    return this.#lines.length + this.#pieceLines.length;
-  }
-
-  #skipBlank(): void {
-    this.#blankLines++;
-    if (this.#blankLines > this.#limits.blankLines + this.#rowCount)
-      throw this.#error(`there are over ${this.#blankLines - 1} blank lines. Remove them`);
-  }
-
-  #addRow(cells: string[]): void {
-    if (this.#names === undefined) {
-      this.#names = this.#checkedNames(this.#hasHeader ? cells : cells.map((_, i) => `f${i}`));
-      this.#columns = cells.map(() => []);
-      this.#sinks = this.#sink.begin({ path: this.#path, names: this.#names });
-      if (this.#hasHeader) return;
-    }
-    if (cells.length !== this.#names.length) {
-      const first = this.#hasHeader ? "header" : "first row";
-      throw this.#error(`has ${countOf(cells.length, "cell")}, but the ${first} has ${this.#names.length}`);
-    }
-    if (this.#rowCount === this.#limits.rows) throw this.#error(`there are over ${this.#limits.rows} rows`);
-    for (let i = 0; i < cells.length; i++) {
-      const cell = cells[i];
-      if (cell.length > this.#limits.cellChars) throw this.#longCell(i);
-      // All cells of the first rows are checked, to detect a missing header.
-      if (this.#sinks[i] !== null || this.#lines.length === 0) this.#columns[i].push(cell);
-    }
-    this.#pieceLines.push(this.#line);
-  }
-
-  #checkedNames(cells: string[]): string[] {
-    const { columns, cellChars } = this.#limits;
-    if (cells.length > columns) throw this.#error(`the header has over ${columns} columns`);
-    const long = cells.findIndex((cell) => cell.length > cellChars);
-    if (long !== -1) throw this.#longCell(long);
-    const names = cells.map((cell) => cell.trim());
-    const trouble = headerTrouble(names);
-    if (trouble !== null) throw this.#error(`${trouble}. ${noHeaderAdvice}`);
-    return names;
-  }
-
   finish(): TableRows {
+    if (this.#byteCount > this.#pendingBytes) this.#read(false);
+    this.#read(true);
     const names = this.#names;
     if (names === undefined) throw new TandemError("FILE_FORMAT", `${this.#path} is empty`);
-    if (this.#lines.length === 0 && this.#sink.mayBeEmpty !== true)
+    if (this.#lines.length === 0 && this.#options.sink.mayBeEmpty !== true)
       throw new TandemError("FILE_FORMAT", `${this.#path} has a header but no rows`);
     const lines = this.#lines.finish();
     return { ...this.#head(names), rowCount: lines.length, lineOf: (row) => lines[row] };
   }
 
-  #longCell(column: number): TandemError {
-    return this.#error(`the cell of column #${column} has over ${this.#limits.cellChars} characters`);
+  /** About the row that a scan has ended at. */
+  #trouble(end: number): TandemError {
+    const { rows, cellChars, blankLines } = this.#options.limits;
+    const detail = this.#state[scan.detail];
+    if (end === scanEnd.quote)
+      return this.#error('a quote (") is not closed, or is followed by something else than a separator');
+    if (end === scanEnd.rowCount) return this.#error(`there are over ${rows} rows`);
+    if (end === scanEnd.longCell)
+      return this.#error(`the cell of column #${detail} has over ${cellChars} characters`);
+    if (end === scanEnd.blankLines) {
+      const rowCount = this.#lines.length + this.#state[scan.rowCount];
+      return this.#error(`there are over ${blankLines + rowCount} blank lines. Remove them`);
+    }
+    const first = this.#hasHeader ? "header" : "first row";
+    return this.#error(`has ${countOf(detail, "cell")}, but the ${first} has ${this.#names?.length ?? 0}`);
   }
 
-  #wrongQuote(): TandemError {
-    return this.#error('a quote (") is not closed, or is followed by something else than a separator');
+  #error(what: string, line = this.#state[scan.line]): TandemError {
+    return new TandemError("FILE_FORMAT", `${this.#path}, line ${line}: ${what}`);
   }
-
-  #error(what: string): TandemError {
-    return new TandemError("FILE_FORMAT", `${this.#path}, line ${this.#line}: ${what}`);
-  }
-}
-
-function occurrences(text: string, char: string): number {
-  let count = 0;
-  for (let at = text.indexOf(char); at !== -1; at = text.indexOf(char, at + 1)) count++;
-  return count;
 }
 
 function countOf(count: number, noun: string): string {

@@ -4,6 +4,7 @@
  * Anything that is not text is refused here rather than read as mangled text: an id with a replacement character in it
  * would silently fail to match the other party's.
  */
+import { isUtf8 } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -13,29 +14,54 @@ import { type TableLimits, tableLimits } from "./limits.ts";
 const chunkSizeBytes = 1 << 18;
 
 /**
- * Streams the text of a `.csv` or `.csv.gz` file; compression is recognised by its content, not by its name.
+ * Streams the text of a `.csv` or `.csv.gz` file as UTF-8, in pieces of whole characters; compression is recognised by
+ * its content, not by its name.
  * @throws TandemError FILE_UNREADABLE if the file is missing or cannot be read, FILE_FORMAT if it is not UTF-8 text,
  * is a file of another kind, is damaged, or is named .gz without being compressed
  */
-export function csvText(path: string, limits: TableLimits = tableLimits): AsyncGenerator<string> {
-  return utf8Text(path, plainBytes(path, limits));
+export function csvBytes(path: string, limits: TableLimits = tableLimits): AsyncGenerator<Buffer> {
+  return utf8Bytes(path, plainBytes(path, limits));
 }
 
-/** Bytes as UTF-8 text; `path` is their name in messages. @throws as csvText does */
-export async function* utf8Text(path: string, source: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+const byteOrderMark = Buffer.from("\uFEFF");
+
+/** Checks that bytes are UTF-8 text; `path` is their name in messages. @throws as csvBytes does */
+export async function* utf8Bytes(path: string, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  let isFirst = true;
   try {
     for await (const bytes of source) {
-      const text = decoder.decode(bytes, { stream: true });
-      if (text.includes("\0"))
+      const all = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+      const end = endOfCharacters(all);
+      const text = all.subarray(0, end);
+      rest = all.subarray(end);
+      if (!isUtf8(text)) throw notUtf8(path);
+      if (text.includes(0))
         throw new TandemError("FILE_FORMAT", `${path} is not a text file: it contains zero bytes`);
-      if (text !== "") yield text;
+      const isMarked = isFirst && text.subarray(0, byteOrderMark.length).equals(byteOrderMark);
+      if (text.length > 0) isFirst = false;
+      if (text.length > (isMarked ? byteOrderMark.length : 0))
+        yield isMarked ? text.subarray(byteOrderMark.length) : text;
     }
-    const rest = decoder.decode();
-    if (rest !== "") yield rest;
   } catch (error) {
     throw asFileError(path, error);
   }
+  if (rest.length > 0) throw notUtf8(path);
+}
+
+/** Without the bytes of a last character of which some are missing. */
+function endOfCharacters(bytes: Buffer): number {
+  for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 3); at--) {
+    if (bytes[at] < 0x80) break;
+    if (bytes[at] < 0xc0) continue;
+    const length = bytes[at] < 0xe0 ? 2 : bytes[at] < 0xf0 ? 3 : 4;
+    return at + length > bytes.length ? at : bytes.length;
+  }
+  return bytes.length;
+}
+
+function notUtf8(path: string): TandemError {
+  return new TandemError("FILE_FORMAT", `${path} is not UTF-8 text. Convert it first, for example with iconv`);
 }
 
 async function* plainBytes(path: string, limits: TableLimits): AsyncGenerator<Buffer> {
@@ -133,11 +159,6 @@ function asFileError(path: string, error: unknown): unknown {
     return new TandemError("FILE_UNREADABLE", `${path}: no permission to read it`, { cause: error });
   if (code.startsWith("Z_")) {
     return new TandemError("FILE_FORMAT", `${path} is damaged or cut off: it does not decompress to its end`, {
-      cause: error,
-    });
-  }
-  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
-    return new TandemError("FILE_FORMAT", `${path} is not UTF-8 text. Convert it first, for example with iconv`, {
       cause: error,
     });
   }

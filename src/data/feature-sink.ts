@@ -6,6 +6,7 @@
 import { TandemError } from "../base/error.ts";
 import { GrowingNumbers } from "../base/growing-numbers.ts";
 import { categoryColumn, firstCell, firstText, hasNumber, numbersIn, textError } from "./columns.ts";
+import { cellNumbers, MissingTokens } from "./cell-numbers.ts";
 import type { Categories } from "./dataset.ts";
 import { categoryNotice, type FeatureReading, mixedNotice, said, textAdvice } from "./feature-columns.ts";
 import type { ColumnPiece, ColumnSink } from "./table-sink.ts";
@@ -19,6 +20,7 @@ export type FeatureOptions = Pick<FeatureReading, "missing" | "text" | "book" | 
 export class FeatureSink implements ColumnSink {
   readonly #options: FeatureOptions;
   readonly #tokens: ReadonlySet<string>;
+  readonly #tokenBytes: MissingTokens;
   /** The missing tokens that are numbers. */
   readonly #missingNumbers: ReadonlySet<number>;
   readonly #values = new GrowingNumbers(Float32Array);
@@ -36,6 +38,7 @@ export class FeatureSink implements ColumnSink {
   constructor(options: FeatureOptions) {
     this.#options = options;
     this.#tokens = new Set(options.missing);
+    this.#tokenBytes = new MissingTokens(options.missing);
     this.#before = options.book.namesOf(options.name).length;
     const numbers = options.missing.map((token) => [token, Number(token)] as const);
     this.#missingNumbers = new Set(
@@ -118,8 +121,9 @@ export class FeatureSink implements ColumnSink {
   }
 
   /** @returns null if there is text */
-  #numbersOf({ table, index, numbers }: ColumnPiece): Float32Array | null {
-    const plain = numbers === null ? null : this.#float32(numbers);
+  #numbersOf({ table, index, numbers, cells }: ColumnPiece): Float32Array | null {
+    const plain =
+      numbers !== null ? this.#float32(numbers) : cells === undefined ? null : cellNumbers(cells, this.#tokenBytes);
     if (plain !== null) return plain;
     try {
       return numbersIn(table, index, this.#tokens);

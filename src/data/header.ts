@@ -2,7 +2,7 @@
 import { numberSyntax } from "../base/text/number-cell.ts";
 
 /** Rows whose cells are compared with the names above them. */
-const rowsCompared = 20;
+export const rowsCompared = 20;
 const shownMax = 100;
 
 /** Advice for a missing header: the end of a message. */

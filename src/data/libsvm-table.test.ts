@@ -6,8 +6,8 @@ import { tableLimits } from "./limits.ts";
 import type { TableReading } from "./table-reading.ts";
 
 /** In pieces of a few characters, as from a file. */
-async function* pieces(text: string, size = 7): AsyncGenerator<string> {
-  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+async function* pieces(text: string, size = 7): AsyncGenerator<Buffer> {
+  for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
 }
 
 const read = (text: string, reading: TableReading = {}, limits = tableLimits) =>

@@ -4,6 +4,7 @@
  * no value.
  */
 import { createHash, type Hash } from "node:crypto";
+import { endianness } from "node:os";
 import { mapColumns } from "../base/rows/row-columns.ts";
 import { atOnce, inTurns } from "../base/scheduling/event-loop-slice.ts";
 import { hashTexts } from "../base/text/hash-texts.ts";
@@ -39,13 +40,13 @@ function* hashTable(hash: Hash, table: PartyTable | null): Generator<void> {
   const names = categoryNamesPerFeature(table);
   for (const [i, feature] of table.features.entries()) {
     const categories = names[i];
-    if (categories === null) yield* hashNumbers(hash, feature, 4);
+    if (categories === null) yield* hashNumbers(hash, feature);
     else yield* hashCategories(hash, feature, categories);
   }
-  if (table.labels !== null) yield* hashNumbers(hash, table.labels, 8);
+  if (table.labels !== null) yield* hashNumbers(hash, table.labels);
   yield* hashTexts(hash, table.classes ?? []);
   for (const column of Object.values(mapColumns(table.rowColumns ?? {}, (column) => column)))
-    yield* hashNumbers(hash, column, 8);
+    yield* hashNumbers(hash, column);
 }
 
 /** Names, not codes: those depend on what was read before. */
@@ -60,9 +61,9 @@ function* hashCategories(hash: Hash, codes: Float32Array, names: readonly string
   }
 }
 
-function* hashNumbers(hash: Hash, values: Float32Array | Float64Array, width: 4 | 8): Generator<void> {
+function* hashNumbers(hash: Hash, values: Float32Array | Float64Array): Generator<void> {
   for (let first = 0; first < values.length; first += numbersPerStep) {
-    hash.update(littleEndian(values.subarray(first, first + numbersPerStep), width));
+    hash.update(littleEndian(values.subarray(first, first + numbersPerStep)));
     yield;
   }
 }
@@ -83,13 +84,10 @@ function headOf(table: PartyTable): string {
 }
 
 /** The bytes of numbers in one order on every machine; every NaN is the same missing value. */
-function littleEndian(values: Float32Array | Float64Array, width: 4 | 8): Uint8Array {
-  const bytes = new Uint8Array(values.length * width);
-  const view = new DataView(bytes.buffer);
-  for (let i = 0; i < values.length; i++) {
-    const value = Number.isNaN(values[i]) ? NaN : values[i];
-    if (width === 4) view.setFloat32(i * 4, value, true);
-    else view.setFloat64(i * 8, value, true);
-  }
-  return bytes;
+function littleEndian(values: Float32Array | Float64Array): Uint8Array {
+  const copy = values.slice();
+  for (let i = 0; i < copy.length; i++) if (Number.isNaN(copy[i])) copy[i] = NaN;
+  const bytes = Buffer.from(copy.buffer);
+  if (endianness() === "LE") return bytes;
+  return copy instanceof Float32Array ? bytes.swap32() : bytes.swap64();
 }

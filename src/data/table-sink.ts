@@ -2,6 +2,7 @@
  * Receives a table's cells as they are read, column by column and piece by piece. Pieces are not retained, so a large
  * table is never in memory as text.
  */
+import type { CellColumn } from "../base/text/cell-column.ts";
 import { CellMemory } from "./limits.ts";
 
 /** What is known of a table besides its cells. */
@@ -35,6 +36,8 @@ export interface ColumnPiece {
   readonly index: number;
   /** The same cells where each is a number or empty (NaN); null if they must be read as text. */
   readonly numbers: Float64Array | null;
+  /** The same cells as bytes, where they have not been decoded yet. Valid until `take` returns. */
+  readonly cells?: CellColumn;
 }
 
 export interface ColumnSink {

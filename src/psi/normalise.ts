@@ -13,6 +13,7 @@
 import { basename } from "node:path";
 import { TandemError } from "../base/error.ts";
 import { GrowingNumbers } from "../base/growing-numbers.ts";
+import { type CellColumn, cellRules } from "../base/text/cell-column.ts";
 import type { PackedTexts } from "../base/text/packed-texts.ts";
 import { TextIndex } from "../base/text/text-index.ts";
 
@@ -91,6 +92,8 @@ export class DistinctIds {
 export class IdCollector {
   readonly #normalisations: readonly Normalisation[];
   readonly #duplicates: DuplicateRule;
+  /** The same normalisations of ASCII: nfkc changes none of it. */
+  readonly #cellRules: number;
   readonly #index = new TextIndex();
   readonly #rows = new GrowingNumbers(Uint32Array);
   /** Rule "last": the row of the last repetition of an id. */
@@ -103,6 +106,7 @@ export class IdCollector {
   constructor(normalise: readonly Normalisation[] = [], duplicates: DuplicateRule = "refuse") {
     this.#normalisations = normalisationNames.filter((name) => normalise.includes(name));
     this.#duplicates = duplicates;
+    this.#cellRules = this.#normalisations.reduce((bits, name) => bits | (name === "nfkc" ? 0 : cellRules[name]), 0);
   }
 
   /** Memory of the ids, at least. */
@@ -121,8 +125,28 @@ export class IdCollector {
     else this.#place(id, row);
   }
 
+  /** The same of all cells of a column. */
+  addCells(cells: CellColumn): void {
+    const [rowCount] = cells.shape;
+    const found = new Uint32Array(rowCount);
+    for (let row = 0; row < rowCount; row++) {
+      let next = this.#index.texts.length;
+      const end = this.#bad === null ? this.#index.addCells(cells, row, this.#cellRules, found) : row;
+      for (; row < end; row++) {
+        const isNew = found[row] === next;
+        if (isNew) next++;
+        this.#placed(found[row], isNew, this.#row++);
+      }
+      if (row < rowCount) this.add(cells.text(row));
+    }
+  }
+
   #place(id: string, row: number): void {
     const { index, isNew } = this.#index.add(id);
+    this.#placed(index, isNew, row);
+  }
+
+  #placed(index: number, isNew: boolean, row: number): void {
     if (isNew) this.#rows.push(row);
     else if (this.#duplicates === "last") this.#laterRows.set(index, row);
     else if (this.#duplicates === "refuse" && ++this.#repeatedCount <= pairsShownMax) this.#repeated.push([index, row]);

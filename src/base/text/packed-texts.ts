@@ -34,7 +34,7 @@ export class PackedTexts implements TextList {
 
   /** @returns its index */
   add(text: string): number {
-    this.#makeRoom(text.length);
+    this.#makeRoom(text.length, 1);
     let at = this.#unitCount;
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i);
@@ -44,6 +44,47 @@ export class PackedTexts implements TextList {
     this.#unitCount = at;
     this.#ends[this.#length] = at;
     return this.#length++;
+  }
+
+  /**
+   * Room for further texts, which a native function writes: it is called with the arrays, and `added` afterwards.
+   * @returns null where characters have two bytes
+   */
+  room(textCount: number, unitCount: number): { readonly units: Uint8Array; readonly ends: Uint32Array } | null {
+    this.#makeRoom(unitCount, textCount);
+    return this.#units instanceof Uint8Array ? { units: this.#units, ends: this.#ends } : null;
+  }
+
+  /** @param length how many texts there are now */
+  added(length: number): void {
+    this.#length = length;
+    this.#unitCount = length === 0 ? 0 : this.#ends[length - 1];
+  }
+
+  /** UTF-8 of some texts, each after its length in bytes and a colon; null where characters have two bytes. */
+  lengthPrefixed(first: number, end: number): Uint8Array | null {
+    const units = this.#units;
+    if (units instanceof Uint16Array) return null;
+    const starts = this.#startOf(first);
+    const lengthCharsMax = String(unitsMax).length + 1;
+    const bytes = new Uint8Array(2 * (this.#startOf(end) - starts) + lengthCharsMax * (end - first));
+    let at = 0;
+    for (let index = first, start = starts; index < end; index++) {
+      const stop = this.#ends[index];
+      let byteCount = stop - start;
+      for (let i = start; i < stop; i++) if (units[i] > 0x7f) byteCount++;
+      at = writeDecimal(bytes, at, byteCount);
+      bytes[at++] = colon;
+      for (; start < stop; start++) {
+        const unit = units[start];
+        if (unit <= 0x7f) bytes[at++] = unit;
+        else {
+          bytes[at++] = 0xc0 | (unit >> 6);
+          bytes[at++] = 0x80 | (unit & 0x3f);
+        }
+      }
+    }
+    return bytes.subarray(0, at);
   }
 
   /** Releases spare capacity. */
@@ -95,7 +136,7 @@ export class PackedTexts implements TextList {
     return index === 0 ? 0 : this.#ends[index - 1];
   }
 
-  #makeRoom(unitCount: number): void {
+  #makeRoom(unitCount: number, textCount: number): void {
     const needed = this.#unitCount + unitCount;
     assert(needed <= unitsMax, "the texts fit into four gigabytes");
     if (needed > this.#units.length) {
@@ -104,8 +145,8 @@ export class PackedTexts implements TextList {
       units.set(this.#units);
       this.#units = units;
     }
-    if (this.#length === this.#ends.length) {
-      const ends = new Uint32Array(Math.ceil(1.5 * this.#ends.length));
+    if (this.#length + textCount > this.#ends.length) {
+      const ends = new Uint32Array(Math.max(this.#length + textCount, Math.ceil(1.5 * this.#ends.length)));
       ends.set(this.#ends);
       this.#ends = ends;
     }
@@ -147,6 +188,17 @@ export function selectTexts(texts: TextList, rows: Uint32Array): TextList {
   if (texts instanceof PackedTexts) return new TextSelection(texts, rows);
   if (texts instanceof TextSelection) return texts.select(rows);
   return Array.from(rows, (row) => texts.at(row) as string);
+}
+
+const zero = 0x30;
+const colon = 0x3a;
+
+/** @returns where the number ends */
+function writeDecimal(bytes: Uint8Array, at: number, value: number): number {
+  let unit = 1;
+  while (10 * unit <= value) unit *= 10;
+  for (; unit >= 1; unit = Math.floor(unit / 10)) bytes[at++] = zero + (Math.floor(value / unit) % 10);
+  return at;
 }
 
 const pieceLength = 8192;

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import * as z from "zod";
 import { listOf, text } from "../../base/parameters/config-fields.ts";
 import { streamCsvText } from "../csv-table.ts";
-import { csvText } from "../csv-text.ts";
+import { csvBytes } from "../csv-text.ts";
 import { tableLimits } from "../limits.ts";
 import { tableParts, streamParts } from "../table-parts.ts";
 import type { TableReading } from "../table-reading.ts";
@@ -34,7 +34,7 @@ export const files = dataSource({
 
 async function streamFile(path: string, sink: TableSink, reading: TableReading): Promise<TableRows> {
   const { format = path.endsWith(".parquet") ? "parquet" : undefined } = reading;
-  if (format !== "parquet") return streamCsvText(path, csvText(path), sink, tableLimits, { ...reading, format });
+  if (format !== "parquet") return streamCsvText(path, csvBytes(path), sink, tableLimits, { ...reading, format });
   // Some fifty modules, which most starts of the command never need.
   const { streamParquet } = await import("../parquet-table.ts");
   return streamParquet(path, sink);

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { TandemError } from "../../base/error.ts";
 import { listOf, text } from "../../base/parameters/config-fields.ts";
 import { streamCsvText } from "../csv-table.ts";
-import { utf8Text } from "../csv-text.ts";
+import { utf8Bytes } from "../csv-text.ts";
 import { tableLimits } from "../limits.ts";
 import { dataSource } from "./data-source.ts";
 
@@ -16,7 +16,7 @@ export const program = dataSource({
   resolve: (command) => command,
   stream: ([name, ...args], sink, reading) => {
     const title = `the output of '${name}'`;
-    return streamCsvText(title, utf8Text(title, commandOutput(title, name, args)), sink, tableLimits, reading);
+    return streamCsvText(title, utf8Bytes(title, commandOutput(title, name, args)), sink, tableLimits, reading);
   },
 });
 

@@ -12,6 +12,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { selectFloat32 } from "../../base/rows/row-numbers.ts";
+import { binIn, columnLoops } from "./column-loops.ts";
 import { type ColumnSummary, countedSummary } from "./counted-cuts.ts";
 
 export interface BinnedFeature {
@@ -47,7 +48,7 @@ interface Summary {
 const smallest = Math.fround(1e-5);
 /** Longer columns are counted instead of sorted. */
 const countedFrom = 1 << 18;
-/** A quarter of a megabyte each. */
+/** Prefixes of keys that are counted. */
 const countedSizeMax = 514;
 
 /** Bins of a histogram: those of present values, and one more if the feature has missing values. */
@@ -75,9 +76,7 @@ export function binFeature(
   const { presentCount, smallest: first, values: kept } = columnSummary(deciding, maxBin + 1);
   const thresholds = chooseThresholds(kept, maxBin);
   const bins = new Uint16Array(values.length);
-  const beyond = thresholds[thresholds.length - 1];
-  for (let i = 0; i < values.length; i++)
-    bins[i] = values[i] >= beyond ? thresholds.length + 1 : binIn(thresholds, values[i]);
+  columnLoops().binValues(values, thresholds, bins);
   const lowest = presentCount === 0 ? -smallest : Math.fround(first - (Math.abs(first) + smallest));
   return { name, thresholds, lowest, binCount: thresholds.length, hasMissing: presentCount < deciding.length, bins };
 }
@@ -88,19 +87,6 @@ export function binFeature(
  */
 export function binOf(feature: BinnedFeature, x: number): number {
   return binIn(feature.thresholds, Math.fround(x));
-}
-
-/** The first bin with x < threshold: binary search, clamped to the last bin. */
-function binIn(thresholds: Float32Array, x: number): number {
-  if (Number.isNaN(x)) return thresholds.length;
-  let low = 0;
-  let high = thresholds.length - 1;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (x < thresholds[middle]) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** Counts a long column and sorts a short one: counting needs the same memory for any length. */

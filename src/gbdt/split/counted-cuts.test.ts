@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SeededRandom } from "../../base/random.ts";
 import { sortedSummary } from "./binning.ts";
 import { countedSummary } from "./counted-cuts.ts";
-import { toSortKey, fromSortKey } from "./value-counts.ts";
+import { columnLoops, fromSortKey, portableLoops, toSortKey } from "./column-loops.ts";
 
 const few = fc.integer({ min: -6, max: 6 }).map((n) => Math.fround(n / 3));
 const wide = fc.float({ noNaN: true, noDefaultInfinity: true });
@@ -22,7 +22,9 @@ describe("cuts by counting", () => {
     fc.assert(
       fc.property(column, fc.integer({ min: 3, max: 40 }), fc.nat(150), (values, sizeMax, cut) => {
         const parts = (): Float32Array[] => [values.subarray(0, cut), values.subarray(cut)];
-        expect(countedSummary(parts, sizeMax)).toEqual(sortedSummary(values, sizeMax));
+        const sorted = sortedSummary(values, sizeMax);
+        for (const loops of [columnLoops(), portableLoops])
+          expect(countedSummary(parts, sizeMax, loops)).toEqual(sorted);
       }),
       { numRuns: 150 },
     );

@@ -2,8 +2,8 @@
  * Cuts of a long column by counting (value-counts.ts): the same as binning.ts finds by sorting. For a rank XGBoost's
  * summary keeps the first value whose own ranks exceed it: the one at that position of the sorted column.
  */
-import { rowsWhere } from "../../base/rows/row-numbers.ts";
-import { halfCount, LowerCounts, UpperCounts, upperBounds } from "./value-counts.ts";
+import { type ColumnLoops, columnLoops, fromSortKey } from "./column-loops.ts";
+import { LowerCounts, type Prefix, UpperCounts } from "./value-counts.ts";
 
 /** What cuts are made from. */
 export interface ColumnSummary {
@@ -19,20 +19,34 @@ export interface ColumnSummary {
 export type ColumnParts = () => Iterable<Float32Array>;
 
 /** @param sizeMax 2 or more */
-export function countedSummary(parts: ColumnParts, sizeMax: number): ColumnSummary {
-  const first = new UpperCounts();
+export function countedSummary(
+  parts: ColumnParts,
+  sizeMax: number,
+  loops: ColumnLoops = columnLoops(),
+): ColumnSummary {
+  const first = new UpperCounts(loops);
   for (const values of parts()) first.add(values);
   const { rowCount, presentCount, smallest } = first;
   if (presentCount === 0) return { rowCount, presentCount, smallest: NaN, values: new Float32Array(0) };
   const places = wantedPlaces(first, sizeMax);
-  const all = rowsWhere(halfCount, (upper) => first.counts[upper] > 0);
-  // With fewer halves than this there may be few values, all of which are needed.
-  const mayBeFew = all.length <= sizeMax;
-  const second = new LowerCounts(first, mayBeFew ? [...all] : upperBounds(first, places));
+  const fewUppers = unlessMany(first.prefixes(null), sizeMax);
+  const second = new LowerCounts(loops, fewUppers ?? first.prefixes(places));
   for (const values of parts()) second.add(values);
-  const few = mayBeFew ? firstOf(second.distinct(), sizeMax + 1) : [];
-  const values = mayBeFew && few.length <= sizeMax ? few : kept(first, second.at(places));
+  const fewMiddles = fewUppers && unlessMany(second.prefixes(null), sizeMax);
+  const third = new LowerCounts(loops, fewMiddles ?? second.prefixes(places), second);
+  for (const values of parts()) third.add(values);
+  const few = fewMiddles && unlessMany(third.prefixes(null), sizeMax);
+  const values = few ? few.map(valueOf) : kept(first, third.prefixes(places).map(valueOf));
   return { rowCount, presentCount, smallest: smallest + 0, values: Float32Array.from(values) };
+}
+
+/** Where there are few values, all of them are needed: with more prefixes than this there are not. */
+function unlessMany(prefixes: readonly Prefix[], countMax: number): readonly Prefix[] | null {
+  return prefixes.length <= countMax ? prefixes : null;
+}
+
+function valueOf({ bits }: Prefix): number {
+  return fromSortKey(bits);
 }
 
 /** Positions in the sorted column of what WQSummary::SetPrune keeps besides the first and the last value. */
@@ -45,17 +59,8 @@ function wantedPlaces({ presentCount, smallestCount, largestCount }: UpperCounts
   });
 }
 
-function kept({ smallest, largest }: UpperCounts, between: Iterable<number>): number[] {
+function kept({ smallest, largest }: UpperCounts, between: readonly number[]): number[] {
   const values = [smallest + 0];
   for (const value of [...between, largest + 0]) if (value !== values[values.length - 1]) values.push(value);
   return values;
-}
-
-function firstOf(values: Iterable<number>, countMax: number): number[] {
-  const first: number[] = [];
-  for (const value of values) {
-    if (first.length === countMax) break;
-    first.push(value);
-  }
-  return first;
 }

@@ -7,10 +7,10 @@ import { columnIndex, columnTitle } from "../../data/columns.ts";
 import type { Categories, PartyTable } from "../../data/dataset.ts";
 import type { FeatureReading } from "../../data/feature-columns.ts";
 import { namedColumns, rowColumn, type RowColumnChoice } from "../../data/row-column.ts";
+import { DistinctTexts } from "../../data/distinct-texts.ts";
 import { FeatureSink } from "../../data/feature-sink.ts";
 import { NumberSink } from "../../data/number-sink.ts";
 import type { ColumnSink, CsvTable, TableRows, TableSink } from "../../data/table-sink.ts";
-import { PackedTexts } from "../../base/text/packed-texts.ts";
 import type { DataConfig } from "../config/config.ts";
 
 /** The active party's columns beside its features. */
@@ -48,8 +48,7 @@ export class PartyTableSink implements TableSink {
   readonly #ids: IdCollector;
   #wanted: Wanted | null = null;
   #features: FeatureSink[] = [];
-  /** As text: what labels are is seen when all of them are there. */
-  #labels: PackedTexts | null = null;
+  #labels: DistinctTexts | null = null;
   #rowColumns: (readonly [RowColumnName, NumberSink])[] = [];
 
   constructor(data: DataConfig, others: OtherColumns | null, reading: SinkReading) {
@@ -91,7 +90,7 @@ export class PartyTableSink implements TableSink {
       const kind = categorical.includes(name) ? "named" : mixed.includes(name) ? "mixed" : null;
       return new FeatureSink({ text, book, notice, missing, name, kind, saidIn: "config" });
     });
-    if (wanted.label !== null) this.#labels = new PackedTexts();
+    if (wanted.label !== null) this.#labels = new DistinctTexts();
     this.#rowColumns = wanted.rowColumns.map(([name]) => [
       name,
       new NumberSink((piece, index) => rowColumn(piece, index, name)),
@@ -106,14 +105,14 @@ export class PartyTableSink implements TableSink {
       const other = sinks[index];
       sinks[index] = other === null ? sink : { take: (piece) => (other.take(piece), sink.take(piece)) };
     };
-    const texts = (keep: { add(text: string): unknown }): ColumnSink => ({
-      take: ({ table, index }) => {
-        for (const cell of table.columns[index]) keep.add(cell);
+    add(id, {
+      take: ({ table, index, cells }) => {
+        if (cells !== undefined) this.#ids.addCells(cells);
+        else for (const cell of table.columns[index]) this.#ids.add(cell);
       },
     });
-    add(id, texts(this.#ids));
     features.forEach((index, i) => add(index, this.#features[i]));
-    if (label !== null && this.#labels !== null) add(label, texts(this.#labels));
+    if (label !== null && this.#labels !== null) add(label, this.#labels);
     rowColumns.forEach(([, index], i) => add(index, this.#rowColumns[i][1]));
     return sinks;
   }
@@ -136,7 +135,7 @@ export class PartyTableSink implements TableSink {
 
   #labelTable(rows: TableRows, label: number): CsvTable {
     const columns: string[][] = [];
-    columns[label] = [...(this.#labels ?? [])];
+    columns[label] = this.#labels?.finish() ?? [];
     this.#labels = null;
     return { ...rows, columns };
   }
