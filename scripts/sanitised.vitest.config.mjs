@@ -16,7 +16,12 @@ const sanitisedAddon = {
 export default defineConfig({
   plugins: [sanitisedAddon],
   test: {
-    include: ["src/crypto/{paillier,lattice,curve}/*.test.ts", "src/privacy/attack/attack.test.ts"],
+    include: [
+      "src/crypto/{paillier,lattice,curve}/*.test.ts",
+      "src/data/{csv-chunks,csv-table,native-cells}.test.ts",
+      "src/gbdt/split/{binning,counted-cuts}.test.ts",
+      "src/privacy/attack/attack.test.ts",
+    ],
     testTimeout: 600_000,
     hookTimeout: 600_000,
     maxWorkers: 1,

@@ -9,7 +9,12 @@ export class CellBlock {
   readonly #cells: Uint32Array;
   readonly #rowCount: number;
   readonly #columnCount: number;
-  /** All of it, where a byte is a character; null: it is not so. */
+  /** Per column its texts, where they have been asked for. */
+  readonly #columns: string[][];
+  /** Where the first cell begins and the last one ends. */
+  readonly #first: number;
+  readonly #end: number;
+  /** All cells and what is between them, where a byte is a character; null: it is not so. */
   #ascii: string | null | undefined;
 
   /** @param cells start and length of each, as csv-rows.ts writes them; the block is read before they are written again */
@@ -18,30 +23,40 @@ export class CellBlock {
     this.#cells = cells;
     this.#rowCount = rowCount;
     this.#columnCount = columnCount;
+    this.#columns = Array.from({ length: columnCount });
+    const last = 2 * (rowCount * columnCount - 1);
+    this.#first = cells[0];
+    this.#end = cells[last] + (cells[last + 1] & ~doubledQuotes);
   }
 
   /** @param count of the first rows */
   texts(column: number, count = this.#rowCount): string[] {
-    return Array.from({ length: count }, (_, row) => this.#text(row, column));
+    const texts: string[] = [];
+    for (let row = 0; row < count; row++) texts.push(this.#text(row, column));
+    return texts;
   }
 
   /** @param rows this block's */
   piece(rows: TableRows, index: number): ColumnPiece {
-    let columns: string[][] | null = null;
-    const texts = (): string[][] => {
-      if (columns === null) {
-        columns = [];
-        columns[index] = this.texts(index);
-      }
-      return columns;
+    const columns = (): readonly (readonly string[])[] => {
+      this.#columns[index] ??= this.texts(index);
+      return this.#columns;
     };
     const table = {
       ...rows,
       get columns() {
-        return texts();
+        return columns();
       },
     };
-    return { table, index, numbers: null, cells: this.#column(index) };
+    const bytes = (): CellColumn => this.#column(index);
+    return {
+      table,
+      index,
+      numbers: null,
+      get cells() {
+        return bytes();
+      },
+    };
   }
 
   #column(index: number): CellColumn {
@@ -58,9 +73,12 @@ export class CellBlock {
     const start = this.#cells[at];
     const length = this.#cells[at + 1];
     // Slices of one string are much cheaper than a decoder's call for each.
-    if (this.#ascii === undefined) this.#ascii = isAscii(this.#bytes) ? this.#bytes.toString("latin1") : null;
+    if (this.#ascii === undefined) {
+      const bytes = this.#bytes.subarray(this.#first, this.#end);
+      this.#ascii = isAscii(bytes) ? bytes.toString("latin1") : null;
+    }
     return this.#ascii === null || length >= doubledQuotes
       ? cellText(this.#bytes, start, length)
-      : this.#ascii.slice(start, start + length);
+      : this.#ascii.slice(start - this.#first, start - this.#first + length);
   }
 }

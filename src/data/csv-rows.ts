@@ -157,7 +157,7 @@ class Scan {
   #plainCell(): CellEnd {
     const bytes = this.#bytes;
     this.#start = this.#at;
-    for (;; this.#at++) {
+    for (; ; this.#at++) {
       while (this.#at < this.#end && bytes[this.#at] !== this.#delimiter && bytes[this.#at] !== this.#newline)
         this.#at++;
       this.#length = this.#at - this.#start;
@@ -225,7 +225,8 @@ class Scan {
   }
 }
 
-function characterBytes(first: number): number {
+/** How many bytes a character of UTF-8 has, by its first one. */
+export function characterBytes(first: number): number {
   return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 

@@ -102,7 +102,7 @@ async function* decoded(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenera
 }
 
 /** Cells that are read at a time, unless a few rows have more. */
-const cellsAtATime = 1 << 16;
+const cellsAtATime = 1 << 18;
 /** Fits a word, and no table has as many lines. */
 const countMax = 2 ** 31;
 
@@ -273,8 +273,7 @@ class RowCollector {
     if (end === scanEnd.quote)
       return this.#error('a quote (") is not closed, or is followed by something else than a separator');
     if (end === scanEnd.rowCount) return this.#error(`there are over ${rows} rows`);
-    if (end === scanEnd.longCell)
-      return this.#error(`the cell of column #${detail} has over ${cellChars} characters`);
+    if (end === scanEnd.longCell) return this.#error(`the cell of column #${detail} has over ${cellChars} characters`);
     if (end === scanEnd.blankLines) {
       const rowCount = this.#lines.length + this.#state[scan.rowCount];
       return this.#error(`there are over ${blankLines + rowCount} blank lines. Remove them`);

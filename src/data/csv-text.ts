@@ -9,6 +9,7 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { TandemError } from "../base/error.ts";
+import { characterBytes } from "./csv-rows.ts";
 import { type TableLimits, tableLimits } from "./limits.ts";
 
 const chunkSizeBytes = 1 << 18;
@@ -35,9 +36,8 @@ export async function* utf8Bytes(path: string, source: AsyncIterable<Buffer>): A
       const end = endOfCharacters(all);
       const text = all.subarray(0, end);
       rest = all.subarray(end);
-      if (!isUtf8(text)) throw notUtf8(path);
-      if (text.includes(0))
-        throw new TandemError("FILE_FORMAT", `${path} is not a text file: it contains zero bytes`);
+      if (!isUtf8(text) || !mayBegin(rest)) throw notUtf8(path);
+      if (text.includes(0)) throw new TandemError("FILE_FORMAT", `${path} is not a text file: it contains zero bytes`);
       const isMarked = isFirst && text.subarray(0, byteOrderMark.length).equals(byteOrderMark);
       if (text.length > 0) isFirst = false;
       if (text.length > (isMarked ? byteOrderMark.length : 0))
@@ -53,11 +53,16 @@ export async function* utf8Bytes(path: string, source: AsyncIterable<Buffer>): A
 function endOfCharacters(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 3); at--) {
     if (bytes[at] < 0x80) break;
-    if (bytes[at] < 0xc0) continue;
-    const length = bytes[at] < 0xe0 ? 2 : bytes[at] < 0xf0 ? 3 : 4;
-    return at + length > bytes.length ? at : bytes.length;
+    if (bytes[at] >= 0xc0) return at + characterBytes(bytes[at]) > bytes.length ? at : bytes.length;
   }
   return bytes.length;
+}
+
+/** Whether some bytes are the first ones of a character. */
+function mayBegin(bytes: Buffer): boolean {
+  if (bytes.length < 2) return bytes.length === 0 || (bytes[0] >= 0xc2 && bytes[0] <= 0xf4);
+  // After the second byte any continuation is valid.
+  return isUtf8(Buffer.concat([bytes, Buffer.alloc(characterBytes(bytes[0]) - bytes.length, 0x80)]));
 }
 
 function notUtf8(path: string): TandemError {

@@ -19,11 +19,7 @@ export interface ColumnSummary {
 export type ColumnParts = () => Iterable<Float32Array>;
 
 /** @param sizeMax 2 or more */
-export function countedSummary(
-  parts: ColumnParts,
-  sizeMax: number,
-  loops: ColumnLoops = columnLoops(),
-): ColumnSummary {
+export function countedSummary(parts: ColumnParts, sizeMax: number, loops: ColumnLoops = columnLoops()): ColumnSummary {
   const first = new UpperCounts(loops);
   for (const values of parts()) first.add(values);
   const { rowCount, presentCount, smallest } = first;

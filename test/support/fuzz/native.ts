@@ -9,6 +9,7 @@ import { integerBytes } from "../../../src/crypto/integers.ts";
 import { generateKey } from "../../../src/crypto/paillier/index.ts";
 import { ownerConstants } from "../../../src/crypto/paillier/owner-constants.ts";
 import { curveCalls } from "./curve-calls.ts";
+import { dataCalls } from "./data-calls.ts";
 import type { FuzzFormat, Outcome } from "./fuzz-format.ts";
 import { latticeCalls } from "./lattice-calls.ts";
 import { oneOf } from "./mutate.ts";
@@ -178,6 +179,7 @@ async function validCalls(addon: Functions): Promise<Call[]> {
       words(3, 3, 3),
       50,
     ],
+    ...dataCalls(),
     ...(addon["latticeKernels"]() as string[]).flatMap((name) => latticeCalls(addon, name)),
     ...(await Promise.all((addon["curveKernels"]() as string[]).map((name) => curveCalls(addon, name)))).flat(),
   ];
