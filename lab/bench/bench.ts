@@ -7,6 +7,7 @@ import { benchAblation } from "./ablation.ts";
 import { benchCurve } from "./curve.ts";
 import { benchLattice } from "./lattice.ts";
 import { benchNoise } from "./noise.ts";
+import { benchReading } from "./reading.ts";
 import { benchScoringMasked } from "./scoring-masked.ts";
 import { benchServing } from "./serving.ts";
 import { benchTraining, defaultTable } from "./training.ts";
@@ -21,6 +22,7 @@ export const benchParts = [
   "scoring-masked",
   "lattice",
   "curve",
+  "reading",
   "workers",
 ] as const;
 export type BenchPart = (typeof benchParts)[number];
@@ -68,9 +70,10 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   if (wants("scoring-masked")) await benchScoringMasked({ ...training, repeats: options.repeats }, collect);
   if (wants("lattice")) await benchLattice(training, collect);
   if (wants("curve")) await benchCurve(training, collect);
+  const own = { repeats: options.repeats, onLeftOut: (what: string) => void leftOut.push(what) };
+  if (wants("reading")) await benchReading({ ...training, ...own }, collect);
   if (wants("workers")) {
     const { benchWorkers } = await import("./workers.ts"); // it imports the certificate library
-    const own = { repeats: options.repeats, onLeftOut: (what: string) => void leftOut.push(what) };
     await benchWorkers({ ...training, ...own }, collect);
   }
   return {

@@ -32,6 +32,7 @@ export function benchCommand(): Command {
           "scoring-masked",
           "lattice",
           "curve",
+          "reading",
           "workers",
           "all",
         ])

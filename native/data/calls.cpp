@@ -31,7 +31,8 @@ napi_value csvRowsCall(const Arguments& arguments) {
   const Span<std::uint32_t> lines = arguments.uint32s(3);
   check(words.length * sizeof(std::uint32_t) == sizeof(RowsState), "the state has the wrong size");
   RowsState& state = *reinterpret_cast<RowsState*>(words.data);
-  check(state.first <= state.end && state.end <= bytes.length && bytes.length < kDoubledQuotes, "text is out of bounds");
+  check(state.first <= state.end && state.end <= bytes.length && bytes.length < kDoubledQuotes,
+        "text is out of bounds");
   check(state.newline <= 2 && state.delimiter < 256, "a separator is out of range");
   check(cells.length >= checkedProduct(2 * lines.length, state.columnCount) && cells.length >= 2,
         "every cell has a place");
@@ -73,8 +74,13 @@ TextIndex checkedIndex(const Arguments& arguments, std::size_t at) {
   check(slots.length > 0 && (slots.length & (slots.length - 1)) == 0, "the number of slots is a power of two");
   check(ends.length < kIndexMask, "there are fewer texts than 2^27");
   const std::size_t count = arguments.integer(at + 3, 0, ends.length);
-  return {units.data,  units.length,     ends.data,
-          ends.length, slots.data, slots.length - 1, static_cast<std::uint32_t>(count)};
+  return {units.data,
+          units.length,
+          ends.data,
+          ends.length,
+          slots.data,
+          slots.length - 1,
+          static_cast<std::uint32_t>(count)};
 }
 
 // placeTexts(units, ends, slots, count)
@@ -112,9 +118,8 @@ napi_value countLowerCall(const Arguments& arguments) {
   const Span<std::uint32_t> counts = arguments.uint32s(3);
   check(places.length == kUpperCount, "every prefix has a place");
   check(next.length % kLowerCount == 0 && counts.length % kLowerCount == 0, "counts have the wrong size");
-  const bool isCounted =
-      countLower(values.data, values.length, places.data, next.length == 0 ? nullptr : next.data,
-                 next.length / kLowerCount, counts.data, counts.length / kLowerCount);
+  const bool isCounted = countLower(values.data, values.length, places.data, next.length == 0 ? nullptr : next.data,
+                                    next.length / kLowerCount, counts.data, counts.length / kLowerCount);
   check(isCounted, "every place has counts");
   return number(arguments, 0);
 }

@@ -31,8 +31,8 @@ constexpr std::uint32_t kLowercase = 1;
 constexpr std::uint32_t kDigits = 2;
 constexpr std::uint32_t kStripLeadingZeros = 4;
 
-// Puts all texts into slots that are free. Returns false if two of them are the same. Both functions throw where an array
-// does not fit the others.
+// Puts all texts into slots that are free. Returns false if two of them are the same. Both functions throw where an
+// array does not fit the others.
 bool placeTexts(const TextIndex& index);
 
 // Adds cells from row `first` on, normalised, and writes the index of each. There must be room for all of them.

@@ -72,6 +72,25 @@ test("bench: workers and their engine as processes, with the same sums as one pr
   expect(figures["workers.bytesPerRow"].met, "bytes are counted, whatever the machine").toBe(true);
 });
 
+test("bench: reading, where python3 has pandas and XGBoost", async () => {
+  const { exitCode, stdout, stderr } = await tandem(
+    "bench",
+    "--quick",
+    "--repeats",
+    "1",
+    "--only",
+    "reading",
+    "--json",
+  );
+  expect([stderr, exitCode]).toEqual(["", 0]);
+  const { figures, leftOut } = JSON.parse(stdout) as {
+    figures: Record<string, { value: number }>;
+    leftOut: readonly string[];
+  };
+  if (leftOut.length > 0) expect([figures, leftOut]).toEqual([{}, [expect.stringMatching(/^reading: no python3/)]]);
+  else expect(figures["reading.overPandas"].value).toBeGreaterThan(0);
+});
+
 test("bench: masked scoring interleaved with plain: the same scores, more bytes", async () => {
   const { exitCode, stdout, stderr } = await tandem("bench", "--quick", "--only", "scoring-masked", "--json");
   expect([stderr, exitCode]).toEqual(["", 0]);

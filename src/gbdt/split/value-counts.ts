@@ -102,17 +102,19 @@ function occupied(
   places: readonly number[] | null,
 ): Prefix[] {
   const found: Prefix[] = [];
+  const wanted = places ?? [];
   let next = 0;
   for (const [i, prefix] of prefixes.entries()) {
     let { below } = prefix;
     for (let bits = 0; bits < countPerPrefix; bits++) {
       const end = below + counts[i * countPerPrefix + bits];
-      const isWanted = places === null ? end > below : next < places.length && places[next] < end;
-      if (isWanted) found.push({ bits: prefix.bits * countPerPrefix + bits, below });
-      while (places !== null && next < places.length && places[next] < end) next++;
+      const first = next;
+      while (next < wanted.length && wanted[next] < end) next++;
+      if (places === null ? end > below : next > first)
+        found.push({ bits: prefix.bits * countPerPrefix + bits, below });
       below = end;
     }
   }
-  assert(places === null || next === places.length, "every wanted place is within the prefixes");
+  assert(next === wanted.length, "every wanted place is within the prefixes");
   return found;
 }
