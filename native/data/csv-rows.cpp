@@ -33,7 +33,7 @@ class Rows {
   }
 
  private:
-  // kRoom: go on.
+  // kRoom: the next row can be read.
   RowsEnd readRow() {
     std::uint32_t* const row = cells_ + 2 * static_cast<std::size_t>(state_.rowCount) * state_.columnCount;
     std::uint32_t count = 0;
