@@ -5,7 +5,6 @@ import { formatBytes, formatCount, formatSeconds } from "../../src/base/text/for
 import { gradientSavings, metricNamesOf } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import type { JobViews } from "../../src/record/stored-record.ts";
-import { metricBounds } from "../views/axis.ts";
 import { Card, Nothing, Table } from "../views/card.tsx";
 import { Chart } from "../views/chart.tsx";
 import { MetricChoice } from "./learning-curves.tsx";
@@ -70,7 +69,6 @@ function Curves({ left, right }: { readonly left: JobView; readonly right: JobVi
         x={Array.from({ length }, (_, i) => i + 1)}
         xLabel="tree"
         wholeX
-        yBounds={metricBounds(name)}
         series={[
           { label: left.job, colour: "--party-active", values: values(left) },
           { label: right.job, colour: "--party-0", values: values(right), dash: "dashed" },

@@ -17,25 +17,19 @@ export function tightAxis(values: readonly (number | null)[], range: Range | und
   return withTicks(low, high, whole);
 }
 
-/**
- * From one round number to another, around all values.
- *
- * @param bounds what the values cannot be below or above: the axis does not go there either
- */
-export function roundAxis(values: readonly (number | null)[], bounds: Range): Axis {
+/** From one round number to another, around all values; across 0 or 1 only where a value is: many are fractions. */
+export function roundAxis(values: readonly (number | null)[]): Axis {
   const [lowest, highest] = extentOf(values);
+  const ceiling = lowest < 0 && highest <= 0 ? 0 : highest <= 1 ? 1 : Infinity;
+  const floor = lowest >= 0 ? 0 : -Infinity;
   const size = Math.max(Math.abs(lowest), Math.abs(highest));
-  // Values that are all the same: a tenth on either side, but never across zero.
+  // Values that are all the same: a tenth on either side.
   const padding = highest - lowest > 1e-9 * Math.max(1, size) ? 0 : size > 1e-6 ? size / 10 : 0.1;
-  const isBelowZero = lowest < 0 && highest <= 0;
-  const [from, to] = [
-    Math.max(bounds[0], lowest >= 0 ? Math.max(0, lowest - padding) : lowest - padding),
-    Math.min(bounds[1], isBelowZero ? Math.min(0, highest + padding) : highest + padding),
-  ];
+  const [from, to] = [Math.max(floor, lowest - padding), Math.min(ceiling, highest + padding)];
   const step = stepOf(from, to, false);
   return withTicks(
-    Math.max(bounds[0], Math.floor(from / step + 1e-9) * step),
-    Math.min(bounds[1], Math.ceil(to / step - 1e-9) * step),
+    Math.max(floor, Math.floor(from / step + 1e-9) * step),
+    Math.min(ceiling, Math.ceil(to / step - 1e-9) * step),
     false,
   );
 }
@@ -43,14 +37,6 @@ export function roundAxis(values: readonly (number | null)[], bounds: Range): Ax
 /** Where a value lies on an axis, from 0 to 1. */
 export function placeOn({ low, high }: Axis, value: number): number {
   return high === low ? 0.5 : (value - low) / (high - low);
-}
-
-/** The metrics that are fractions (gbdt/metric/metric.ts), whose code the page does not load. */
-const fractions = new Set("auc aucpr ks error merror ndcg map pre interval-regression-accuracy".split(" "));
-
-/** @param metric XGBoost's name; a number may follow after an @ */
-export function metricBounds(metric: string): Range {
-  return fractions.has(metric.split("@")[0]) ? [0, 1] : [-Infinity, Infinity];
 }
 
 function extentOf(values: readonly (number | null)[]): [number, number] {

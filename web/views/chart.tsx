@@ -18,8 +18,6 @@ interface ChartProps {
   readonly series: readonly Series[];
   readonly xLabel: string;
   readonly yRange?: Range;
-  /** What values cannot be below or above. */
-  readonly yBounds?: Range;
   readonly xRange?: Range;
   /** Vertical marks, such as the round that was kept. They may lie close together: each label is below the last. */
   readonly marks?: readonly { readonly at: number; readonly text: string }[];
@@ -31,18 +29,15 @@ interface ChartProps {
 
 /** More points than this would run into each other. */
 const dotsMax = 30;
-const unbounded: Range = [-Infinity, Infinity];
 /** Units of the stretched picture, in either direction. */
 const scale = 1000;
 
 export function Chart({ label, x, series, xLabel, marks = [], ...props }: ChartProps) {
-  const { xRange, yRange, yBounds = unbounded, wholeX = false, barWidth } = props;
+  const { xRange, yRange, wholeX = false, barWidth } = props;
   const values = series.flatMap((line) => line.values);
   const across = tightAxis(x, xRange, wholeX);
   const up =
-    yRange === undefined
-      ? roundAxis(barWidth === undefined ? values : [0, ...values], yBounds)
-      : tightAxis([], yRange, false);
+    yRange === undefined ? roundAxis(barWidth === undefined ? values : [0, ...values]) : tightAxis([], yRange, false);
   const hasDots = barWidth === undefined && x.length < dotsMax;
   return (
     <div class="chart" role="img" aria-label={label}>

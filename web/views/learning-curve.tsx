@@ -1,7 +1,6 @@
 /** One metric after every tree: of the rows that are trained on, and of the validation rows where a job has them. */
 import { metricNamesOf, stoppingMarks } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
-import { metricBounds } from "./axis.ts";
 import { Behind, Table } from "./card.tsx";
 import { Chart, type Series } from "./chart.tsx";
 
@@ -25,7 +24,6 @@ export function LearningCurve({ view, name }: { readonly view: JobView; readonly
       series={series}
       xLabel="tree"
       wholeX
-      yBounds={metricBounds(name)}
       marks={marks}
     />
   );

@@ -10,7 +10,6 @@ export const aucMetrics = [
   {
     ...twoClasses,
     name: "auc",
-    isFraction: true,
     about: "area under the ROC curve; with several classes one-vs-rest, weighted by class frequency",
     fits: ["binary", "classes"],
     value(evaluation) {
@@ -21,14 +20,12 @@ export const aucMetrics = [
   {
     ...twoClasses,
     name: "aucpr",
-    isFraction: true,
     about: "area under the precision-recall curve",
     value: ({ separation: { aucpr } }) => aucpr,
   },
   {
     ...twoClasses,
     name: "ks",
-    isFraction: true,
     about: "Kolmogorov-Smirnov: the largest distance between the score distributions of the two classes",
     value: ({ separation: { ks } }) => ks,
   },

@@ -11,7 +11,6 @@ export const elementwiseMetrics = [
   },
   {
     name: "error",
-    isFraction: true,
     about: "share of misclassified rows at threshold t, by default 0.5",
     numbered: "t",
     fits: ["binary", "fraction"],

@@ -16,8 +16,6 @@ export interface Metric {
   /** The meaning of a number after the name and an @, as in error@t; left out: no number is allowed. */
   readonly numbered?: string;
   readonly higherIsBetter?: true;
-  /** It lies between 0 and 1: its axis ends there. */
-  readonly isFraction?: true;
   /** It measures the separation of classes, and is undefined unless all classes occur. */
   readonly needsAllClasses?: true;
   /** It is defined for labels 0 and 1 only. */

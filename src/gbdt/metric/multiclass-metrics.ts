@@ -11,7 +11,6 @@ export const multiclassMetrics = [
   },
   {
     name: "merror",
-    isFraction: true,
     about: "share of rows whose most probable class is not the true one",
     fits: ["classes"],
     value: ({ predictions, outputCount, labels, weights }) => merror(predictions, outputCount, labels, weights),

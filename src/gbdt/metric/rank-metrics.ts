@@ -9,7 +9,6 @@ export const rankMetrics = [
   {
     ...ofPlaces,
     name: "ndcg",
-    isFraction: true,
     about:
       "normalised discounted cumulative gain at k; gains are 2^label - 1 regardless of ndcg_exp_gain, as in XGBoost",
     value: (evaluation, at) => ndcg(evaluation.ranked(at)),
@@ -17,7 +16,6 @@ export const rankMetrics = [
   {
     ...ofPlaces,
     name: "map",
-    isFraction: true,
     about: "mean average precision at k",
     needsBinaryLabels: true,
     value: (evaluation, at) => meanAveragePrecision(evaluation.ranked(at)),
@@ -25,7 +23,6 @@ export const rankMetrics = [
   {
     ...ofPlaces,
     name: "pre",
-    isFraction: true,
     about: "precision at k",
     needsBinaryLabels: true,
     value: (evaluation, at) => precision(evaluation.ranked(at)),

@@ -22,7 +22,6 @@ export const survivalMetrics = [
   },
   {
     name: "interval-regression-accuracy",
-    isFraction: true,
     about: "share of predicted times within their label bounds",
     fits: ["time"],
     higherIsBetter: true,
