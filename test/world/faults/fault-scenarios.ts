@@ -5,17 +5,15 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { codecWith } from "../../../src/base/parameters/parameters.ts";
-import { readActiveConfig, readPassiveConfig } from "../../../src/party/config/config.ts";
+import { readActiveConfig } from "../../../src/party/config/config.ts";
 import type { Experiment } from "../../../src/party/experiment.ts";
 import { readActiveShare } from "../../../src/store/share-files.ts";
 import { activeName, jobName, type Scenario, simulateUndisturbed } from "./fault-simulation.ts";
-import { createSelfSigned } from "../../../src/transport/certificates.ts";
-import { certificateFingerprint } from "../../../src/transport/pinned-certificate.ts";
+import { ProcessWorld } from "../processes.ts";
 import { ScenarioTables, type TableTerms } from "./scenario-tables.ts";
 
 const earlierJob = "earlier";
 const passiveNames = ["shop", "telecom"];
-const data = { id: "id", features: "all" };
 /** Interaction groups of the passive parties' columns; shop1 stands alone. */
 const ownGroups = [{ near: ["shop2"] }, { near: ["telecom2"], far: ["telecom1", "telecom2"] }];
 
@@ -31,7 +29,7 @@ interface Terms extends TableTerms {
   /** Default: paillier. */
   readonly scheme?: string;
   readonly answerNoise?: number;
-  readonly training: object;
+  readonly training: Record<string, unknown>;
   /** Warm start from the model of an earlier job that was trained like this. */
   readonly before?: object;
 }
@@ -202,9 +200,16 @@ export interface Scenarios {
 /** In a folder of their own; `close` removes it. */
 export async function prepareScenarios(): Promise<Scenarios> {
   const root = await mkdtemp(join(tmpdir(), "tandem-faults-"));
-  const fingerprints = await writeIdentities(root);
+  // Keys and certificates are the same in all scenarios; every scenario writes tables of its own.
+  const noTable = { header: ["id"], rows: [] };
+  const names = [activeName, ...passiveNames];
+  const companies = await ProcessWorld.found(
+    join(root, "companies"),
+    Object.fromEntries(names.map((name) => [name, noTable])),
+    { active: { threads: 1 }, passive: { threads: 1 }, experiment: experimentOf },
+  );
   const all = await Promise.all(
-    [...allTerms, ...otherSchemes].map((terms, i) => scenario(join(root, String(i)), terms, fingerprints)),
+    [...allTerms, ...otherSchemes].map((terms, i) => scenario(companies.copy(join(root, String(i))), terms)),
   );
   const [plain, ...others] = all;
   return {
@@ -214,45 +219,15 @@ export async function prepareScenarios(): Promise<Scenarios> {
   };
 }
 
-/** Beside the scenarios: the same key and certificate of each party for all of them. @returns its fingerprint */
-async function writeIdentities(root: string): Promise<ReadonlyMap<string, string>> {
-  const fingerprints = new Map<string, string>();
-  for (const name of [activeName, ...passiveNames]) {
-    const { certificate, key } = await createSelfSigned(name, 1);
-    await writeFile(join(root, `${name}-certificate.pem`), certificate);
-    await writeFile(join(root, `${name}-key.pem`), key, { mode: 0o600 });
-    fingerprints.set(name, certificateFingerprint(certificate));
-  }
-  return fingerprints;
-}
-
-async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<string, string>): Promise<Scenario> {
-  await mkdir(root);
-  const {
-    align = false,
-    validationFraction,
-    minimums,
-    monotone,
-    groups,
-    codec = {},
-    training,
-    before,
-    answerNoise = 0,
-    scheme = "paillier",
-  } = terms;
-  const tables = new ScenarioTables(root, terms);
-  const active = await writeConfig(root, activeName, {
-    job: jobName,
-    passives: passiveNames.map((name) => ({
-      name,
-      host: "simulated",
-      port: 1,
-      fingerprint: fingerprints.get(name),
-    })),
+async function scenario(world: ProcessWorld, terms: Terms): Promise<Scenario> {
+  const { align = false, validationFraction, minimums, monotone, groups, codec = {}, before } = terms;
+  const { training, answerNoise = 0, scheme = "paillier" } = terms;
+  const tables = new ScenarioTables(world.root, terms);
+  const active = world.writeActive(jobName, {
     data: {
-      ...data,
       ...(await tables.writeActive()),
       label: "label",
+      positive: undefined,
       interaction_constraints: groups ? { near: ["a"], far: ["a"] } : {},
       test_fraction: 0.2,
       ...(validationFraction === undefined ? {} : { validation_fraction: validationFraction }),
@@ -261,35 +236,31 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
     training,
     privacy: { answer_noise: answerNoise },
     scheme,
-    ...(scheme === "paillier" ? { insecure_key_bits: 128 } : {}),
+    insecure_key_bits: scheme === "paillier" ? 128 : undefined,
   });
-  const passives = await Promise.all(
-    passiveNames.map(async (name, i) => {
-      const isConstrained = monotone !== undefined && i === passiveNames.length - 1;
-      return writeConfig(root, name, {
-        listen: { host: "simulated", port: 1 },
-        active: [{ name: activeName, fingerprint: fingerprints.get(activeName) }],
-        data: {
-          ...data,
-          ...(await tables.writePassive(name, i)),
-          monotone_constraints: isConstrained ? { [`${name}1`]: monotone } : {},
-          interaction_constraints: groups ? ownGroups[i] : {},
-        },
-        policy: {
-          schemes: [scheme],
-          insecure_min_key_bits: 128,
-          max_outputs: 3,
-          min_instances: 1,
-          lattice_minimums: "root",
-          ...minimums,
-        },
-      });
-    }),
-  );
+  const passives = world.shops.map(async (shop, i) => {
+    const isConstrained = monotone !== undefined && i === world.shops.length - 1;
+    return world.passiveConfig(shop, {
+      data: {
+        id: "id",
+        features: "all",
+        ...(await tables.writePassive(shop.name, i)),
+        monotone_constraints: isConstrained ? { [`${shop.name}1`]: monotone } : {},
+        interaction_constraints: groups ? ownGroups[i] : {},
+      },
+      policy: {
+        schemes: [scheme],
+        insecure_min_key_bits: 128,
+        min_instances: 1,
+        lattice_minimums: "root",
+        ...minimums,
+      },
+    });
+  });
   const alone = {
     name: terms.name,
     active: await readActiveConfig(active, () => jobName, { ...experimentOf(activeName), codec: codecWith(codec) }),
-    passives: await Promise.all(passives.map((path, i) => readPassiveConfig(path, experimentOf(passiveNames[i])))),
+    passives: await Promise.all(passives),
     startTrees: 0,
   };
   return before === undefined ? alone : afterEarlierJob(alone, before);
@@ -297,19 +268,6 @@ async function scenario(root: string, terms: Terms, fingerprints: ReadonlyMap<st
 
 function experimentOf(name: string): Experiment {
   return { samplingSecret: `columns of ${name}`, noiseSecret: `noise of ${name}` };
-}
-
-/** @returns the config's path */
-async function writeConfig(root: string, name: string, config: object): Promise<string> {
-  const path = join(root, `${name}.json`);
-  const common = {
-    name,
-    tls: { certificate: `../${name}-certificate.pem`, key: `../${name}-key.pem` },
-    output: { directory: name },
-    threads: 1,
-  };
-  await writeFile(path, JSON.stringify({ ...common, ...config }));
-  return path;
 }
 
 /** Shares of an earlier job are on a real disk: they are not written any more. */
