@@ -91,3 +91,12 @@ export function puncturedKeys(
   });
   return { missing, leaves };
 }
+
+/** D: bit i of the leaf that tree b lacks is the bit of column (levels * b + i). */
+export function secretOf(missing: readonly number[]): Uint32Array {
+  const secret = new Uint32Array(baseCount / 32);
+  missing.forEach((lacked, tree) => {
+    secret[(levels * tree) >>> 5] |= lacked << ((levels * tree) & 31);
+  });
+  return secret;
+}

@@ -60,8 +60,8 @@ export interface AgreementKey {
   readonly secret: KeyObject;
 }
 
-export function newAgreementKey(): AgreementKey {
-  const secret = newX25519Key(osRandom);
+export function newAgreementKey(random: SecureRandom = osRandom): AgreementKey {
+  const secret = newX25519Key(random);
   return { secret, publicKey: publicBytesOf(secret) };
 }
 

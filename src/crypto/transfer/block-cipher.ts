@@ -54,8 +54,9 @@ export class Streams {
 /**
  * H of each row of four words, `width` words of it per row.
  * @param first the transfer that the first row belongs to
+ * @param firstBlock the number of the first block of output
  */
-export function hashRows(rows: Uint32Array, batch: number, first: number, width: number): Uint32Array {
+export function hashRows(rows: Uint32Array, batch: number, first: number, width: number, firstBlock = 0): Uint32Array {
   const count = rows.length / 4;
   const blocks = Math.ceil(width / 4);
   const inner = permuted(rows);
@@ -64,7 +65,7 @@ export function hashRows(rows: Uint32Array, batch: number, first: number, width:
   for (let i = 0, at = 0; i < count; i++) {
     for (let block = 0; block < blocks; block++, at += 4) {
       tweaked[at] = inner[4 * i] ^ (first + i);
-      tweaked[at + 1] = inner[4 * i + 1] ^ block;
+      tweaked[at + 1] = inner[4 * i + 1] ^ (firstBlock + block);
       tweaked[at + 2] = inner[4 * i + 2] ^ batch;
       tweaked[at + 3] = inner[4 * i + 3] ^ high;
     }

@@ -35,6 +35,11 @@ export interface PiecePlace {
   readonly first: number;
 }
 
+/** The hash of each column at a point. @param wordCount of a column; the last four are the mask */
+export type ColumnHashes = (point: Uint8Array, columns: Uint32Array, wordCount: number) => Uint32Array;
+
+const columnHashes: ColumnHashes = (point, columns, wordCount) => new ColumnHash(point).of(columns, wordCount);
+
 /** The choices of a piece's rows, and random ones after them. */
 export function withMask(choices: Uint32Array): Uint32Array {
   const masked = new Uint32Array(choices.length + maskWords);
@@ -48,22 +53,30 @@ export function withMask(choices: Uint32Array): Uint32Array {
  * @param choices of the piece's rows, with their mask
  * @param columns 128 of them, one after the other, each as long as the choices
  */
-export function proofOf(place: PiecePlace, matrix: Uint8Array, choices: Uint32Array, columns: Uint32Array): Uint8Array {
-  const hash = new ColumnHash(challengeOf(place, matrix));
+export function proofOf(
+  place: PiecePlace,
+  matrix: Uint8Array,
+  choices: Uint32Array,
+  columns: Uint32Array,
+  hashes: ColumnHashes = columnHashes,
+): Uint8Array {
+  const point = challengeOf(place, matrix);
   const proof = new Uint8Array(proofBytes);
-  proof.set(bytesOf(hash.of(choices, choices.length)));
-  proof.set(digestOf(hash.of(columns, choices.length)), sumBytes);
+  proof.set(bytesOf(hashes(point, choices, choices.length)));
+  proof.set(digestOf(hashes(point, columns, choices.length)), sumBytes);
   return proof;
 }
 
 /** The sender's half, for one session. */
 export class MatrixChecks {
   readonly #secret: Uint32Array;
+  readonly #columnHashes: ColumnHashes;
   #hasFailed = false;
 
   /** @param secret D, a bit per column */
-  constructor(secret: Uint32Array) {
+  constructor(secret: Uint32Array, hashes: ColumnHashes = columnHashes) {
     this.#secret = secret;
+    this.#columnHashes = hashes;
   }
 
   /** @throws TandemError PROTOCOL_STATE after a failed check */
@@ -79,9 +92,8 @@ export class MatrixChecks {
   check(place: PiecePlace, matrix: Uint8Array, proof: Uint8Array, columns: Uint32Array): void {
     this.requireOpen();
     const count = 32 * this.#secret.length;
-    const hash = new ColumnHash(challengeOf(place, matrix));
     const sum = words(proof.subarray(0, sumBytes));
-    const hashes = hash.of(columns, columns.length / count);
+    const hashes = this.#columnHashes(challengeOf(place, matrix), columns, columns.length / count);
     for (let j = 0; j < count; j++) {
       const mask = -((this.#secret[j >>> 5] >>> (j & 31)) & 1);
       for (let w = 0; w < blockWords; w++) hashes[blockWords * j + w] ^= sum[w] & mask;

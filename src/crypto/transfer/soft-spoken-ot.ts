@@ -26,7 +26,7 @@
  * Rows are processed and sent in pieces: memory does not grow with their number, except for one bit per row.
  */
 import { TandemError } from "../../base/error.ts";
-import { leafCount, type PuncturedKeys, treeCount } from "./all-but-one.ts";
+import { leafCount, type PuncturedKeys, secretOf, treeCount } from "./all-but-one.ts";
 import { addLeaves, columnCount, hashedBits } from "./bit-columns.ts";
 import { bytesOf, Streams, words } from "./block-cipher.ts";
 import { SingleUse } from "./iknp-ot.ts";
@@ -207,16 +207,6 @@ export class MaskedBits {
     if (rest > 0) bitmap[bitmap.length - 1] &= (1 << rest) - 1;
     return bitmap;
   }
-}
-
-/** Bit i of tree b's leaf is the bit of column 4 b + i. */
-function secretOf(missing: readonly number[]): Uint32Array {
-  const secret = new Uint32Array(columnCount / 32);
-  const bits = columnCount / treeCount;
-  missing.forEach((lacked, tree) => {
-    secret[(bits * tree) >>> 5] |= lacked << ((bits * tree) & 31);
-  });
-  return secret;
 }
 
 function pieceAt(
