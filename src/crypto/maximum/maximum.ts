@@ -14,8 +14,8 @@
  *
  * Bounds: |x|, |T - x|, |T| and S are below 2^B, and 0 <= y <= S. Outside of them results are wrong, and no more.
  *
- * A connection has one session, made by two requests of the set-up (`first`, `next`, `answer`). Each batch of nodes then
- * is a series of requests. Both sides know the terms of a batch, and so the length of every message; another length is
+ * A connection has one session, made by two requests of the set-up (session.ts). Each batch of nodes then is a series
+ * of requests. Both sides know the terms of a batch, and so the length of every message; another length is
  * refused with PROTOCOL_STATE, and ends the batch. A message may be longer than a call should be: callers cut it.
  */
 
@@ -33,7 +33,7 @@ export interface NodeTerms {
 
 export const bitsMin = 12;
 export const bitsMax = 32;
-export const candidatesMax = 1 << 16;
+export const candidatesMax = 1 << 15;
 
 /** Shares of sums are residues modulo 2^ringBits(B), and add up to the sums there. */
 export function ringBits(bits: number): number {
