@@ -16,6 +16,7 @@
 #include "curve/calls.h"
 #include "data/calls.h"
 #include "lattice-calls.h"
+#include "maximum/calls.h"
 #include "peel.h"
 #include "plain-file.h"
 #include "plain-histogram.h"
@@ -481,5 +482,6 @@ NAPI_MODULE_INIT() {
   for (const Entry& entry : latticeEntries()) exportEntry(env, exports, entry);
   for (const Entry& entry : curveEntries()) exportEntry(env, exports, entry);
   for (const Entry& entry : dataEntries()) exportEntry(env, exports, entry);
+  for (const Entry& entry : maximumEntries()) exportEntry(env, exports, entry);
   return exports;
 }

@@ -118,6 +118,18 @@ void storeByte(const Bits* bits, std::size_t at, std::uint8_t* result) {
   }
 }
 
+// The reverse.
+void loadByte(const std::uint8_t* blocks, std::size_t at, Bits* bits) {
+  for (int b = 0; b < 8; b++) bits[b] = 0;
+  for (std::size_t eight = 0; eight < 8; eight++) {
+    std::uint64_t rows = 0;
+    for (std::size_t i = 0; i < 8; i++)
+      rows |= static_cast<std::uint64_t>(blocks[kBlockBytes * (8 * eight + i) + at]) << (8 * i);
+    rows = transposed(rows);
+    for (int b = 0; b < 8; b++) bits[b] |= ((rows >> (8 * b)) & 0xff) << (8 * eight);
+  }
+}
+
 }  // namespace
 
 AesKey::AesKey(const std::uint8_t* key, std::size_t keyBytes) : rounds_(keyBytes / 4 + 6) {
@@ -144,29 +156,44 @@ AesKey::AesKey(const std::uint8_t* key, std::size_t keyBytes) : rounds_(keyBytes
   }
 }
 
+namespace {
+
+// Of the blocks in `state`, which is wiped.
+void encrypt(const AesKey& key, Byte* state, std::uint8_t* result) {
+  Byte shifted[kBlockBytes];
+  addRoundKey(state, key.roundKey(0));
+  for (std::size_t round = 1; round <= key.rounds(); round++) {
+    for (std::size_t i = 0; i < kBlockBytes; i++) substitute(state[i]);
+    shiftRows(shifted, state);
+    if (round < key.rounds()) {
+      mixColumns(state, shifted);
+    } else {
+      std::memcpy(state, shifted, sizeof shifted);
+    }
+    addRoundKey(state, key.roundKey(round));
+  }
+  for (std::size_t i = 0; i < kBlockBytes; i++) storeByte(state[i], i, result);
+  wipe(state, kBlockBytes * sizeof *state);
+  wipe(shifted, sizeof shifted);
+}
+
+}  // namespace
+
 void softwareChunk(const AesKey& key, const std::uint8_t* prefix, std::uint64_t counter, std::uint8_t* result) {
   Byte state[kBlockBytes];
-  Byte shifted[kBlockBytes];
   for (std::size_t i = 0; i < 8; i++) {
     for (int b = 0; b < 8; b++) {
       state[i][b] = 0 - static_cast<Bits>((prefix[i] >> b) & 1);
       state[8 + i][b] = counterBits(counter, static_cast<int>(8 * (7 - i)) + b);
     }
   }
-  addRoundKey(state, key.roundKey(0));
-  for (std::size_t round = 1; round <= key.rounds(); round++) {
-    for (Byte& byte : state) substitute(byte);
-    shiftRows(shifted, state);
-    if (round < key.rounds()) {
-      mixColumns(state, shifted);
-    } else {
-      std::memcpy(state, shifted, sizeof state);
-    }
-    addRoundKey(state, key.roundKey(round));
-  }
-  for (std::size_t i = 0; i < kBlockBytes; i++) storeByte(state[i], i, result);
-  wipe(state, sizeof state);
-  wipe(shifted, sizeof shifted);
+  encrypt(key, state, result);
+}
+
+void softwareBlocks(const AesKey& key, const std::uint8_t* blocks, std::uint8_t* result) {
+  Byte state[kBlockBytes];
+  for (std::size_t i = 0; i < kBlockBytes; i++) loadByte(blocks, i, state[i]);
+  encrypt(key, state, result);
 }
 
 }  // namespace lattice

@@ -37,6 +37,8 @@ class AesKey {
 // 64 blocks of the key stream: AES of prefix (8 bytes) and counter (8 bytes, big-endian), of which the first is a
 // multiple of 64.
 void softwareChunk(const AesKey& key, const std::uint8_t* prefix, std::uint64_t counter, std::uint8_t* result);
+// AES of 64 blocks; the result may be the same memory.
+void softwareBlocks(const AesKey& key, const std::uint8_t* blocks, std::uint8_t* result);
 
 }  // namespace lattice
 }  // namespace tandem

@@ -2,13 +2,29 @@
 import { describe, expect, it } from "vitest";
 import { loadNativeCurve } from "./curve/native-kernel.ts";
 import { selectCurveKernel } from "./curve/select-kernel.ts";
+import type { Environment } from "./forced-kernel.ts";
 import { loadNativeLattice } from "./lattice/native/native-kernel.ts";
 import { selectLatticeKernel } from "./lattice/select-kernel.ts";
+import { loadNativeMaximum } from "./maximum/native-kernel.ts";
+import { selectMaximumKernel } from "./maximum/select-kernel.ts";
 
 describe.each([
-  { scheme: "curve", kernels: loadNativeCurve().kernels, selected: selectCurveKernel, widest: "ifma" },
-  { scheme: "lattice", kernels: loadNativeLattice().kernels, selected: selectLatticeKernel, widest: "avx512" },
-])("$scheme", ({ kernels, selected, widest }) => {
+  { scheme: "curve", kernels: loadNativeCurve().kernels, selected: selectCurveKernel, wide: "avx2", widest: "ifma" },
+  {
+    scheme: "lattice",
+    kernels: loadNativeLattice().kernels,
+    selected: selectLatticeKernel,
+    wide: "avx2",
+    widest: "avx512",
+  },
+  {
+    scheme: "comparison of candidates",
+    kernels: loadNativeMaximum(1).kernels,
+    selected: (environment: Environment) => selectMaximumKernel(1, environment),
+    wide: "aesni",
+    widest: "vaes",
+  },
+])("$scheme", ({ kernels, selected, wide, widest }) => {
   const select = (wanted?: string): string => selected({ TANDEM_KERNEL: wanted }).name;
   const [best = { name: "portable" }] = kernels.values();
 
@@ -31,7 +47,7 @@ describe.each([
     expect(select("native")).toBe(best.name);
     for (const name of ["scalar", "adx", "ifma-emulated"]) expect(select(name)).toBe("native-scalar");
     for (const [name, own] of [
-      ["avx2", "avx2"],
+      ["avx2", wide],
       ["ifma", widest],
       ["avx512", widest],
     ]) {
