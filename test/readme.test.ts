@@ -24,7 +24,7 @@ function block(page: string, language: string, text: string): string {
 const directory = scratchDirectory();
 const random = new SeededRandom("readme");
 const names = ["ID", "LIMIT_BAL", "AGE", "PAY_0", "PAY_2", "BILL_AMT1", "PAY_AMT1", "default"];
-const rows = Array.from({ length: 40 }, (_, i) => {
+const rows = Array.from({ length: 20 }, (_, i) => {
   const values = Array.from({ length: 6 }, () => Math.round(random.normal() * 100));
   return [i + 1, ...values, values[0] + values[2] + 50 * random.normal() > 0 ? 1 : 0].join(",");
 });
