@@ -79,7 +79,7 @@ describe("between parties", () => {
     for (const scenario of partOf(
       scenarios.all.filter(({ startTrees }) => startTrees === 0),
       0,
-      6,
+      12,
     )) {
       const own = withToy(scenario);
       const [paillier, calm] = [await simulateUndisturbed(scenario), await simulateUndisturbed(own)];
