@@ -8,9 +8,11 @@ import { benchCurve } from "./curve.ts";
 import { benchLattice } from "./lattice.ts";
 import { benchNoise } from "./noise.ts";
 import { benchReading } from "./reading.ts";
+import { benchResolution } from "./resolution.ts";
 import { benchScoringMasked } from "./scoring-masked.ts";
 import { benchServing } from "./serving.ts";
 import { benchTraining, defaultTable } from "./training.ts";
+import { benchWan, benchWanTable } from "./wan.ts";
 import { type Machine, thisCommit, thisMachine } from "./machine.ts";
 
 export const benchParts = [
@@ -23,6 +25,9 @@ export const benchParts = [
   "lattice",
   "curve",
   "reading",
+  "resolution",
+  "wan",
+  "wan-table",
   "workers",
 ] as const;
 export type BenchPart = (typeof benchParts)[number];
@@ -72,6 +77,10 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   if (wants("curve")) await benchCurve(training, collect);
   const own = { repeats: options.repeats, onLeftOut: (what: string) => void leftOut.push(what) };
   if (wants("reading")) await benchReading({ ...training, ...own }, collect);
+  if (wants("wan")) await benchWan(training, collect);
+  // Minutes per cell: not with all others.
+  if (options.only === "wan-table") await benchWanTable(training, collect);
+  if (wants("resolution")) await benchResolution(training, collect);
   if (wants("workers")) {
     const { benchWorkers } = await import("./workers.ts"); // it imports the certificate library
     await benchWorkers({ ...training, ...own }, collect);

@@ -33,6 +33,9 @@ export function benchCommand(): Command {
           "lattice",
           "curve",
           "reading",
+          "resolution",
+          "wan",
+          "wan-table",
           "workers",
           "all",
         ])

@@ -62,6 +62,8 @@ export interface FederationJob {
   readonly validationFraction?: number | undefined;
   /** An earlier job in the same output directories whose model is the start model. */
   readonly warmStart?: string | undefined;
+  /** Where the active party connects in place of a passive party's port; left out: there. */
+  readonly lineTo?: ((port: number) => Promise<number>) | undefined;
   readonly onEvent: (event: PartyEvent) => void;
 }
 
@@ -135,7 +137,10 @@ async function runIn(root: string, job: FederationJob, supervisor: Supervisor): 
     }),
   );
   const ports = await Promise.all(
-    job.passives.map(async ({ name }) => (await supervisor.waitFor(name, "listening")).port),
+    job.passives.map(async ({ name }) => {
+      const { port } = await supervisor.waitFor(name, "listening");
+      return job.lineTo === undefined ? port : job.lineTo(port);
+    }),
   );
   const config = activeConfig(job, homes, ports);
   supervisor.start(job.active.name, "train", await writeConfig(homes[0].directory, config, experimentAt(0, job.job)));
