@@ -28,8 +28,9 @@ test("estimate: predicted traffic is close to the measured one, and no job runs"
     "512",
     "--json",
   ];
-  const predicted = JSON.parse((await tandemHere("estimate", ...job)).stdout) as {
+  const predicted = JSON.parse((await tandemHere("estimate", ...job, "--bandwidth", "10")).stdout) as {
     bytes: Record<string, number>;
+    overLine: { lineSeconds: number; wallSeconds: number };
     wallSeconds: number;
     cpuSeconds: number;
   };
@@ -38,6 +39,13 @@ test("estimate: predicted traffic is close to the measured one, and no job runs"
     "bytes"
   >;
   expect(predicted.wallSeconds).toBeGreaterThan(0);
+  // Three trees of depth 6 ask twice per level, 20 ms each.
+  const { activeToPassive, passiveToActive } = predicted.bytes;
+  expect(predicted.overLine.lineSeconds).toBeCloseTo(
+    (8 * (activeToPassive + passiveToActive)) / 10e6 + 3 * 6 * 0.04,
+    6,
+  );
+  expect(predicted.overLine.wallSeconds).toBeGreaterThan(predicted.overLine.lineSeconds);
   expect(predicted.cpuSeconds).toBeGreaterThan(0);
   for (const direction of ["activeToPassive", "passiveToActive"] as const) {
     expect(Math.abs(predicted.bytes[direction] / actual.bytes[direction] - 1), direction).toBeLessThan(0.1);

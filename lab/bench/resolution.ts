@@ -130,9 +130,7 @@ async function errorOf({ objective }: Loss, { features, labels, truths }: Table,
     codec: { resolution_bits: bits },
   });
   const rows = new TrainingRows(labels.slice(0, half), {});
-  const own = features.map((column, i) =>
-    binFeature(`f${i}`, column.slice(0, half), training.max_bin, rows.training),
-  );
+  const own = features.map((column, i) => binFeature(`f${i}`, column.slice(0, half), training.max_bin, rows.training));
   const model = await trainCentralised({
     parties: [own],
     rows,

@@ -28,8 +28,24 @@ export interface Estimate extends Prediction {
   /** All parties on this machine, as `simulate` runs them. */
   readonly wallSeconds: number;
   readonly secondsPerTree: number;
+  /** The parties on hosts of their own, over the line that was asked about; left out: none was. */
+  readonly overLine?: LineEstimate;
   /** Per passive party; null unless workers were asked about. */
   readonly crews?: readonly CrewEstimate[];
+}
+
+/** The line between the active party and each passive one. */
+export interface Line {
+  readonly megabitsPerSecond: number;
+  readonly roundTripMs: number;
+}
+
+export interface LineEstimate {
+  /** Sending all bytes, and waiting for answers. */
+  readonly lineSeconds: number;
+  /** The whole job, at most: as if nothing were computed while bytes are on their way. */
+  readonly wallSeconds: number;
+  readonly secondsPerTree: number;
 }
 
 /** Questions beyond the job itself. */
@@ -37,6 +53,7 @@ export interface EstimateQuestions {
   /** Estimate for this number of rows instead of the table's own. */
   readonly rows?: number | undefined;
   readonly crew?: Omit<CrewQuestion, "cores"> | undefined;
+  readonly line?: Line | undefined;
 }
 
 /** The estimate for the requested scheme, and those of all schemes for comparison. */
@@ -50,6 +67,8 @@ export interface Estimates extends Estimate {
 const startSeconds = 2.3;
 /** Factor for cores that are idle while one party waits for the other. */
 const idleFraction = 0.1;
+/** A level asks for sums, then for the sides of the winners; each question waits for the answer before it. */
+const waitingCallsPerLevel = 2;
 const schemesCompared = ["paillier", "curve", "lattice"] as const;
 
 export async function estimate(options: SimulateOptions, questions: EstimateQuestions = {}): Promise<Estimates> {
@@ -120,7 +139,7 @@ export function estimateJob(
   };
   const prediction = costs.predict(shape);
   const cores = availableParallelism();
-  const { crew } = questions;
+  const { crew, line } = questions;
   const cpuSeconds = prediction.passiveCpuSeconds.reduce((a, b) => a + b, prediction.activeCpuSeconds);
   const trainingSeconds = cpuSeconds / Math.min(cores, 2 + train.length - 1) / (1 - idleFraction);
   return {
@@ -129,8 +148,25 @@ export function estimateJob(
     cpuSeconds,
     wallSeconds: trainingSeconds + startSeconds,
     secondsPerTree: trainingSeconds / rounds,
+    ...(line === undefined ? {} : { overLine: overLine(line, prediction, shape) }),
     ...(crew === undefined ? {} : { crews: estimateCrews(prediction, shape, { ...crew, cores }) }),
   };
+}
+
+/** Parties compute on hosts of their own, one after the other; passive parties answer at the same time. */
+function overLine(
+  { megabitsPerSecond, roundTripMs }: Line,
+  { bytes, activeCpuSeconds, passiveCpuSeconds }: Prediction,
+  { trees, depth }: JobShape,
+): LineEstimate {
+  const cores = availableParallelism();
+  const computing = (activeCpuSeconds + Math.max(0, ...passiveCpuSeconds)) / cores / (1 - idleFraction);
+  // All passive parties share the active party's line.
+  const sending = (8 * (bytes.activeToPassive + bytes.passiveToActive)) / (megabitsPerSecond * 1e6);
+  const waiting = (trees * depth * waitingCallsPerLevel * roundTripMs) / 1000;
+  const lineSeconds = sending + waiting;
+  const trainingSeconds = lineSeconds + computing;
+  return { lineSeconds, wallSeconds: trainingSeconds + startSeconds, secondsPerTree: trainingSeconds / trees };
 }
 
 /** @param times factor on the table's number of rows */

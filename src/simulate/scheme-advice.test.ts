@@ -36,6 +36,19 @@ test("the faster one, with the link speed from which it is faster", () => {
   expect(recommendation([paillier, outlook("lattice", 2, 9e6)], job).why).not.toContain("Mb/s");
 });
 
+test("over a line its bytes decide", () => {
+  const over = (of: SchemeOutlook, seconds: number): SchemeOutlook => {
+    const overLine = { lineSeconds: seconds, wallSeconds: seconds, secondsPerTree: seconds / 10 };
+    return { ...of, estimate: of.estimate && { ...of.estimate, overLine } };
+  };
+  const lattice = outlook("lattice", 2, 110e6);
+  const slow = recommendation([over(paillier, 110), over(lattice, 120)], job);
+  expect(slow).toEqual({ scheme: "paillier", why: "over this line lattice would take 12 s per tree, not 11 s" });
+  const quick = recommendation([over(paillier, 110), over(lattice, 20)], job);
+  expect(quick.scheme).toBe("lattice");
+  expect(quick.why).toContain("50 times less CPU, 2.0 s per tree over this line, and passive parties");
+});
+
 test("a lower resolution is stated", () => {
   const why = (bits: number): string => recommendation([paillier, outlook("lattice", 2, 1, bits)], job).why;
   expect(why(12)).toContain("It rounds gradients to 12 bits, not 24.");

@@ -1,5 +1,6 @@
 /** Recommends a scheme for a job, and lists what each scheme reveals: the advice of docs/lattice.md for one table. */
 import type { Membership } from "../base/membership.ts";
+import { formatSeconds } from "../base/text/format.ts";
 import type { Estimate } from "./estimate.ts";
 
 /** A job under one scheme. */
@@ -57,11 +58,7 @@ export function recommendation(
   const [slow, quick] = [sent.estimate, hidden.estimate];
   if (rows < fewRows && bytesOf(quick) > bytesOf(slow))
     return { scheme: sent.scheme, why: `with few instances the hints of ${hidden.scheme} cost more than they save` };
-  if (quick.wallSeconds >= slow.wallSeconds)
-    return {
-      scheme: sent.scheme,
-      why: `on this machine ${hidden.scheme} would not be faster (${quick.kernel} kernel)`,
-    };
+  if (secondsOf(quick) >= secondsOf(slow)) return { scheme: sent.scheme, why: slowerText(hidden.scheme, slow, quick) };
   const times = (slow.cpuSeconds / quick.cpuSeconds).toPrecision(2);
   return {
     scheme: hidden.scheme,
@@ -74,8 +71,20 @@ export function recommendation(
 
 /** Schemes of one kind reveal the same, so that estimated time decides. */
 function quickest(schemes: readonly SchemeOutlook[]): SchemeOutlook | undefined {
-  const seconds = ({ estimate }: SchemeOutlook): number => estimate?.wallSeconds ?? Infinity;
+  const seconds = ({ estimate }: SchemeOutlook): number => (estimate === null ? Infinity : secondsOf(estimate));
   return schemes.filter(({ estimate }) => estimate !== null).sort((a, b) => seconds(a) - seconds(b))[0];
+}
+
+/** Over the line that was asked about, or on one machine. */
+function secondsOf({ overLine, wallSeconds }: Estimate): number {
+  return overLine?.wallSeconds ?? wallSeconds;
+}
+
+function slowerText(scheme: string, chosen: Estimate, other: Estimate): string {
+  if (other.overLine === undefined || chosen.overLine === undefined)
+    return `on this machine ${scheme} would not be faster (${other.kernel} kernel)`;
+  const perTree = ({ secondsPerTree }: { readonly secondsPerTree: number }): string => formatSeconds(secondsPerTree);
+  return `over this line ${scheme} would take ${perTree(other.overLine)} per tree, not ${perTree(chosen.overLine)}`;
 }
 
 function coarserText(fine: Estimate, coarse: Estimate): string {
@@ -85,6 +94,7 @@ function coarserText(fine: Estimate, coarse: Estimate): string {
 
 /** The additional bytes must be sent in the time that is saved. */
 function linkText(slow: Estimate, quick: Estimate): string {
+  if (quick.overLine !== undefined) return `, ${formatSeconds(quick.overLine.secondsPerTree)} per tree over this line`;
   const more = bytesOf(quick) - bytesOf(slow);
   if (more <= 0) return "";
   const megabits = (8 * more) / 1e6 / (slow.wallSeconds - quick.wallSeconds);

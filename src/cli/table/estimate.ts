@@ -19,11 +19,16 @@ interface EstimateFlags extends JobFlags {
   readonly workers?: string;
   readonly threads?: string;
   readonly memory?: string;
+  readonly bandwidth?: string;
+  readonly roundTrip?: string;
 }
 
 const rowsMax = 1e12;
 const workersMax = 4096;
 const threadsMax = 256;
+const megabitsMax = 1e6;
+const roundTripMsMax = 10_000;
+const defaultRoundTripMs = "20";
 const smallTables = "small tables may take up to four times as long";
 
 export function estimateCommand(): Command {
@@ -34,6 +39,8 @@ export function estimateCommand(): Command {
     .option("--json", "print the result as one line of JSON")
     .optionsGroup("What if:")
     .option("--rows <count>", "predict for this number of training rows")
+    .option("--bandwidth <Mb/s>", "predict for parties on hosts of their own, over a line of this bandwidth")
+    .option("--round-trip <ms>", "round-trip time of that line (default: 20)")
     .option("--workers <count>", "predict for this number of workers per passive party (docs/scale-out.md)")
     .option("--threads <count>", "threads of each worker (default: as many as this machine has cores)")
     .option("--memory <size>", "memory limit per worker, for example 48GB: predict how many are needed")
@@ -49,13 +56,22 @@ export function estimateCommand(): Command {
 }
 
 /** @throws TandemError USAGE */
-function questionsOf({ rows, workers, threads, memory }: EstimateFlags): EstimateQuestions {
+function questionsOf({ rows, workers, threads, memory, bandwidth, roundTrip }: EstimateFlags): EstimateQuestions {
   const asksCrew = workers !== undefined || memory !== undefined;
   if (threads !== undefined && !asksCrew)
     throw new TandemError("USAGE", "--threads sets the threads of a worker: give --workers too");
+  if (roundTrip !== undefined && bandwidth === undefined)
+    throw new TandemError("USAGE", "--round-trip belongs to a line: give --bandwidth too");
   const memoryBytesMax = memory === undefined ? null : memoryBytes("--memory", memory);
   return {
     rows: rows === undefined ? undefined : wholeNumber("--rows", rows, 1, rowsMax),
+    line:
+      bandwidth === undefined
+        ? undefined
+        : {
+            megabitsPerSecond: wholeNumber("--bandwidth", bandwidth, 1, megabitsMax),
+            roundTripMs: wholeNumber("--round-trip", roundTrip ?? defaultRoundTripMs, 0, roundTripMsMax),
+          },
     crew: asksCrew
       ? {
           workers: workers === undefined ? null : wholeNumber("--workers", workers, 1, workersMax),
@@ -79,6 +95,12 @@ function readable({ schemes, recommended, cores }: Estimates): string {
       ["predicted", ...possible.map(({ scheme }) => scheme)],
       row("all parties on this machine", ({ wallSeconds }) => formatSeconds(wallSeconds)),
       row("per tree", ({ secondsPerTree }) => formatMilliseconds(1000 * secondsPerTree)),
+      ...(possible[0].estimate.overLine === undefined
+        ? []
+        : [
+            row("on hosts of their own, over the line", ({ overLine }) => formatSeconds(overLine?.wallSeconds ?? 0)),
+            row("per tree over the line", ({ overLine }) => formatSeconds(overLine?.secondsPerTree ?? 0)),
+          ]),
       row("CPU of the active party", ({ activeCpuSeconds }) => formatSeconds(activeCpuSeconds)),
       ...parties.map((i) =>
         row(`CPU of passive party ${i + 1}`, ({ passiveCpuSeconds }) => formatSeconds(passiveCpuSeconds[i])),
