@@ -39,10 +39,10 @@ test("estimate: predicted traffic is close to the measured one, and no job runs"
     "bytes"
   >;
   expect(predicted.wallSeconds).toBeGreaterThan(0);
-  // Three trees of depth 6 ask twice per level, 20 ms each.
+  // Three trees of depth 3 ask twice per level, 20 ms each.
   const { activeToPassive, passiveToActive } = predicted.bytes;
   expect(predicted.overLine.lineSeconds).toBeCloseTo(
-    (8 * (activeToPassive + passiveToActive)) / 10e6 + 3 * 6 * 0.04,
+    (8 * (activeToPassive + passiveToActive)) / 10e6 + 3 * 3 * 0.04,
     6,
   );
   expect(predicted.overLine.wallSeconds).toBeGreaterThan(predicted.overLine.lineSeconds);
