@@ -135,6 +135,13 @@ export class Gates {
     return byActive.map((share, i) => share ^ byPassive[i] ^ (values[i] & -bits[i]));
   }
 
+  /** Shared bits times bits of the passive party. One flight. @param own of the passive party: its bits */
+  async *kept(bits: Uint8Array, own: Uint8Array): Steps<Uint8Array> {
+    if (this.isActive) return yield* this.#receivedBits(bits, 1);
+    const shares = yield* this.#sentBits(own, 1);
+    return shares.map((share, i) => share ^ (bits[i] & own[i]));
+  }
+
   async *#receivedBits(bits: Uint8Array, width: number): Steps<Uint8Array> {
     const transfers = this.#transfers.received(bits.length);
     const hashes = this.#transfers.kernel.hashWords(transfers);

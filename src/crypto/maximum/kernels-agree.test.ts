@@ -46,7 +46,7 @@ it("portable: the messages of stored coins, by their digests", async () => {
     createHash("sha256")
       .update((await expected).join("\n"))
       .digest("hex"),
-  ).toMatchInlineSnapshot(`"cbcb61ef836c90e7f5f12e062f7713684c7f86557fe52ea474d3d6fdf61606e9"`);
+  ).toMatchInlineSnapshot(`"f665ddd613a838e8ca495f5ccfc4cce40383b134453f5dbdbc6fd8dabb52f1f3"`);
 });
 
 describe.each([...loadNativeMaximum(2).kernels.values()])("$name", (kernel) => {

@@ -6,7 +6,7 @@
  * candidates of a node are compared by
  *
  *   j = B - bitlength(S)        u = floor((S x - T y) 2^j / 2^B)        N = u^2        D = y (S - y)
- *   not allowed, if D < minimum: N = 0, D = 1        c beats c' iff N_c D_c' > N_c' D_c
+ *   not allowed, if D < minimum or not offered: N = 0, D = 1        c beats c' iff N_c D_c' > N_c' D_c
  *
  * `floor` rounds to minus infinity. The first candidate of those that no other beats wins, if it also beats a rival
  * (N, D) that the active party brings: its own best candidate, or (0, 1). So a node of which every candidate has N = 0
@@ -24,6 +24,11 @@ export interface MaximumTerms {
   /** B, from bitsMin to bitsMax. */
   readonly bits: number;
   readonly nodes: readonly NodeTerms[];
+  /**
+   * Bits of the ring of the shares that both parties bring, from B + 2 to ringBits(B); in a ring that is narrower than
+   * ringBits(B) they are widened first. Left out: ringBits(B).
+   */
+  readonly shareBits?: number;
 }
 
 export interface NodeTerms {
@@ -35,7 +40,7 @@ export const bitsMin = 12;
 export const bitsMax = 32;
 export const candidatesMax = 1 << 15;
 
-/** Shares of sums are residues modulo 2^ringBits(B), and add up to the sums there. */
+/** Shares of sums are residues modulo 2^ringBits(B), or 2^shareBits, and add up to the sums there. */
 export function ringBits(bits: number): number {
   return 2 * bits + 2;
 }
@@ -47,7 +52,7 @@ export type Residues = Uint32Array;
 export interface SharedSums {
   /** Of x. */
   readonly gradients: Residues;
-  /** Of y. The passive party subtracts lambda at a candidate that must not win: without instances on a side, y is 0. */
+  /** Of y. */
   readonly hessians: Residues;
 }
 
@@ -76,6 +81,8 @@ export interface ActiveMaximumInput {
 
 export interface PassiveMaximumInput {
   readonly sums: SharedSums;
+  /** Per candidate 1 if it may win; left out: all may. The active party does not learn it. */
+  readonly offered?: Uint8Array;
 }
 
 /** The winner of a node. */

@@ -3,7 +3,7 @@
  * stays. A round takes nine flights, and one more for each doubling of a group's size from 4 on; a group of n compares
  * all n (n - 1) / 2 pairs. So groups are small while there are many candidates. Both parties derive it from the terms.
  */
-import { bitsMax, bitsMin, candidatesMax, type MaximumTerms } from "./maximum.ts";
+import { bitsMax, bitsMin, candidatesMax, type MaximumTerms, ringBits } from "./maximum.ts";
 import { refused, type TransferCounts } from "./transfers.ts";
 import { comparisonTransfers } from "./gates.ts";
 
@@ -17,20 +17,24 @@ export interface Widths {
   readonly bits: number;
   /** Of v = (S x - T y) 2^j + 2^(2B), which is positive and below 2^(2B+1), and of N <= 2^(2B) when it is new. */
   readonly ring: number;
+  /** Of the shares that the parties bring, at most that. */
+  readonly shares: number;
   /** Of D < 2^(2B-2), and of D - minimum with a sign. */
   readonly product: number;
   /** Of N_i D_j - N_j D_i, below 2^(4B-2) in magnitude, with a sign. */
   readonly difference: number;
 }
 
-export function widthsOf(bits: number): Widths {
-  return { bits, ring: 2 * bits + 2, product: 2 * bits - 1, difference: 4 * bits - 1 };
+export function widthsOf({ bits, shareBits = ringBits(bits) }: MaximumTerms): Widths {
+  return { bits, ring: ringBits(bits), shares: shareBits, product: 2 * bits - 1, difference: 4 * bits - 1 };
 }
 
 /** @throws TandemError PROTOCOL_STATE for terms out of range */
-export function checkTerms({ bits, nodes }: MaximumTerms): void {
+export function checkTerms({ bits, nodes, shareBits = bits + 2 }: MaximumTerms): void {
   if (!Number.isSafeInteger(bits) || bits < bitsMin || bits > bitsMax)
     throw refused(`sums of ${bits} bits cannot be compared; from ${bitsMin} to ${bitsMax} can`);
+  if (!Number.isSafeInteger(shareBits) || shareBits < bits + 2 || shareBits > ringBits(bits))
+    throw refused(`shares of ${shareBits} bits; sums of ${bits} bits have ${bits + 2} to ${ringBits(bits)}`);
   for (const { candidates } of nodes)
     if (!Number.isSafeInteger(candidates) || candidates < 1 || candidates > candidatesMax)
       throw refused(`a node of ${candidates} candidates; from 1 to ${candidatesMax} can be compared`);
@@ -124,13 +128,15 @@ export function roundsOf(counts: readonly number[]): Round[] {
 
 /** Transfers that a part takes: those that the active and the passive party receive. */
 export function transferCounts(widths: Widths, counts: readonly number[]): { active: number; passive: number } {
-  const { bits, ring, product, difference } = widths;
+  const { bits, ring, shares, product, difference } = widths;
   const all = counts.reduce((sum, count) => sum + count, 0);
   const [carry, allowed] = [comparisonTransfers(all, bits), comparisonTransfers(all, product - 1)];
-  // v and D; the select of the carry and of what is allowed.
-  let active = counts.length * (bits + ring) + product * all + carry.tree + allowed.tree + 2 * all;
+  // v and D; the select of the carry and of what is allowed, and which of that is offered.
+  let active = counts.length * (bits + ring) + product * all + carry.tree + allowed.tree + 3 * all;
   // The wrap of v, the square of u, and the wrap of N.
   let passive = all + (ring - 1) * all + 2 * all + 2 * all;
+  // The wraps of x and y.
+  if (shares < ring) passive += 2 * all;
   passive += carry.digits + carry.tree + allowed.digits + allowed.tree;
   for (const { count, earlier, others } of roundsOf(counts)) {
     const sign = comparisonTransfers(earlier.length, difference - 1);

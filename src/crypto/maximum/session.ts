@@ -61,6 +61,9 @@ async function* setUp({ kernel, random, isActive }: Setting): Steps<TransferSess
   return new TransferSession(kernel, { leaves, punctured: puncturedKeys(chosen, theirSums) });
 }
 
+const noBits = new Uint8Array(0);
+const allBits = ({ gradients }: SharedSums): Uint8Array => new Uint8Array(countOf(gradients)).fill(1);
+
 /** A part's winners, and how its places are shared. */
 interface Part {
   readonly winners: Winners;
@@ -78,12 +81,14 @@ interface Compared {
 async function* compare(
   setting: Setting,
   transfers: BatchTransfers,
-  { bits, nodes }: MaximumTerms,
+  terms: MaximumTerms,
   sums: SharedSums,
+  offered: Uint8Array,
   totals: readonly NodeTotals[],
 ): Steps<Compared> {
   const { isActive, random, candidatesAtOnce } = setting;
-  const widths = widthsOf(bits);
+  const { bits, nodes } = terms;
+  const widths = widthsOf(terms);
   const gates = new Gates(isActive, transfers, random);
   const parts: Part[] = [];
   let first = 0;
@@ -92,7 +97,14 @@ async function* compare(
     const end = counts.reduce((sum, count) => sum + count, first);
     const own = { gradients: part(sums.gradients, first, end), hessians: part(sums.hessians, first, end) };
     yield* transfers.make(countsFor(isActive, transferCounts(widths, counts)));
-    const winners = yield* new Tournament(gates, widths, counts, own, totals.slice(from, to)).winners();
+    const winners = yield* new Tournament(
+      gates,
+      widths,
+      counts,
+      own,
+      offered.subarray(first, end),
+      totals.slice(from, to),
+    ).winners();
     transfers.assertUsed();
     parts.push({ winners, placeBits: placeBits(counts), nodeCount: counts.length });
     first = end;
@@ -211,7 +223,7 @@ export function activeMaximumSetUp(tools: MaximumTools): ActiveMaximumSetUp {
           checkInput(terms, sums);
           checkTotals(terms, totals);
           return new ActiveBatch(
-            new FlightEnd(compare(setting, transfers.batch(batch), terms, sums, totals)),
+            new FlightEnd(compare(setting, transfers.batch(batch), terms, sums, noBits, totals)),
             terms.bits,
           );
         },
@@ -228,9 +240,13 @@ export function passiveMaximumSetUp(tools: MaximumTools): PassiveMaximumSetUp {
     session: (): PassiveMaximumSession => {
       const transfers = end.result;
       return {
-        begin(batch, terms, { sums }: PassiveMaximumInput) {
+        begin(batch, terms, { sums, offered = allBits(sums) }: PassiveMaximumInput) {
           checkInput(terms, sums);
-          return new PassiveBatch(new FlightEnd(compare(setting, transfers.batch(batch), terms, sums, [])), terms);
+          assert(offered.length === countOf(sums.gradients), "a bit for each candidate");
+          return new PassiveBatch(
+            new FlightEnd(compare(setting, transfers.batch(batch), terms, sums, offered, [])),
+            terms,
+          );
         },
       };
     },

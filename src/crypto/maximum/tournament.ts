@@ -50,16 +50,23 @@ export class Tournament {
   readonly #counts: readonly number[];
   /** The node of each candidate. */
   readonly #nodes: Uint32Array;
-  readonly #sums: SharedSums;
+  #sums: SharedSums;
+  /** Of the passive party. */
+  readonly #offered: Uint8Array;
   /** Of the active party. */
   readonly #totals: readonly NodeTotals[];
 
-  /** @param counts candidates of each node @param totals of the passive party: none */
+  /**
+   * @param counts candidates of each node
+   * @param offered of the active party: empty
+   * @param totals of the passive party: none
+   */
   constructor(
     gates: Gates,
     widths: Widths,
     counts: readonly number[],
     sums: SharedSums,
+    offered: Uint8Array,
     totals: readonly NodeTotals[],
   ) {
     this.#gates = gates;
@@ -67,6 +74,7 @@ export class Tournament {
     this.#counts = counts;
     this.#nodes = Uint32Array.from(counts.flatMap((count, node) => Array<number>(count).fill(node)));
     this.#sums = sums;
+    this.#offered = offered;
     this.#totals = totals;
   }
 
@@ -82,9 +90,11 @@ export class Tournament {
   async *winners(): Steps<Winners> {
     const { ring, product } = this.#widths;
     const count = this.#nodes.length;
+    this.#sums = yield* this.#widened();
     const [v, products] = yield* this.#firstProducts();
     const [squares, areTooSmall] = yield* together(this.#squares(v), this.#areTooSmall(products));
-    const areAllowed = this.#isActive ? areTooSmall.map((bit) => bit ^ 1) : areTooSmall;
+    const areLargeEnough = this.#isActive ? areTooSmall.map((bit) => bit ^ 1) : areTooSmall;
+    const areAllowed = yield* this.#gates.kept(areLargeEnough, this.#offered);
     const [wideSquares, keptProducts] = yield* this.#allowed(reduce(squares, ring), products, areAllowed);
     let rows: Rows = {
       squares: wideSquares,
@@ -99,6 +109,31 @@ export class Tournament {
       rows = yield* this.#best(isLast ? this.#withRivals(rows, round) : rows, round, isLast);
     }
     return rows;
+  }
+
+  /** The sums modulo 2^ring: x + 2^B and y are below half of a narrower ring. */
+  async *#widened(): Steps<SharedSums> {
+    const { bits, ring, shares } = this.#widths;
+    if (shares === ring) return this.#sums;
+    const [gradients, hessians] = yield* together(
+      this.#inRing(this.#sums.gradients, 2n ** BigInt(bits)),
+      this.#inRing(this.#sums.hessians, 0n),
+    );
+    return { gradients, hessians };
+  }
+
+  /** @param offset makes the numbers positive */
+  async *#inRing(narrow: Residues, offset: bigint): Steps<Residues> {
+    const { ring, shares } = this.#widths;
+    const count = this.#nodes.length;
+    const shifted = plus(narrow, this.#public(offset, count), shares);
+    const wraps = yield* this.#gates.products(
+      "passive",
+      eachOnce(1, count, ring - shares),
+      topsAreZero(shifted, shares),
+    );
+    const wide = plus(shifted, shiftedLeft(wraps, shares, ring), ring);
+    return minus(wide, this.#public(2n ** BigInt(shares) + offset, count), ring);
   }
 
   /** v = (S x - T y) 2^j + 2^(2B), the active party chooses by S 2^j and T 2^j; and D = y (S - y). */
