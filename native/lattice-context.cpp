@@ -38,8 +38,13 @@ std::uint64_t remainder(const std::uint64_t* value, std::uint64_t prime) {
   return static_cast<std::uint64_t>(rest);
 }
 
-// floor(q 2^upperBits / t), modulo the primes.
+// floor(q 2^upperBits / t), modulo the primes. For an even t 1 / t: (j q + 1) / t with j = -1 / q modulo t.
 void multipliersOf(const Set& set, const Shape& shape, std::size_t upperBits, std::uint64_t* result) {
+  if (set.groups == 2 && (shape.t & 1) == 0) {
+    for (std::size_t l = 0; l < set.limbs; l++)
+      result[l] = inverse(static_cast<std::uint64_t>(shape.t % kPrimes[l]), kPrimes[l]);
+    return;
+  }
   std::uint64_t quotient[3];
   modulus(set, quotient);
   if (set.groups == 2) {
@@ -110,7 +115,11 @@ Context::Context(const Set& ownSet, const Kernel& ownKernel, const Shape& ownSha
 const char* faultOf(const Set& set, const Shape& shape) {
   if (set.groups == 2) {
     if (shape.slotBits != 0) return "g and h have no slots where each has its own ciphertext";
-    return shape.t >= 3 && (shape.t & 1) != 0 && shape.t < Wide{1} << 60 ? nullptr : "t is odd, from 3 to 2^60";
+    if ((shape.t & 1) == 0 && shape.t >= 4 && (shape.t & (shape.t - 1)) == 0 && shape.t <= Wide{1} << 40)
+      return nullptr;
+    return shape.t >= 3 && (shape.t & 1) != 0 && shape.t < Wide{1} << 60
+               ? nullptr
+               : "t is odd, from 3 to 2^60, or a power of two up to 2^40";
   }
   if (shape.slotBits < 1 || shape.slotBits > 50) return "a slot has 1 to 50 bits";
   return shape.t == Wide{1} << (2 * shape.slotBits + 1) ? nullptr : "t is 2^(2 slotBits + 1)";

@@ -46,13 +46,15 @@ const below = {
   "scheme/masked": ["base", "wire", "crypto", "gbdt"],
   // Outcomes of a node's people only, to a party that does not say who they are: beside the scheme as well.
   "scheme/outcomes": ["base", "crypto"],
+  // The best candidate of sums in shares: beside the scheme too.
+  "scheme/maximum": ["base", "crypto", "scheme/candidates"],
   // Attacks on our own transcripts: they need to know what travels, and no cipher.
   "privacy/attack": ["base", "wire", "messages", "gbdt", "privacy", "scheme/candidates"],
   scheme: ["base", "wire", "crypto", "codec", "gbdt", "scheme/candidates"],
   // The protocol knows no cipher: that is the scheme's.
   protocol: belowRoles,
-  "protocol/active": [...belowRoles, "scheme/masked", "scheme/outcomes", "protocol"],
-  "protocol/passive": [...belowRoles, "scheme/masked", "scheme/outcomes", "protocol"],
+  "protocol/active": [...belowRoles, "scheme/masked", "scheme/outcomes", "scheme/maximum", "protocol"],
+  "protocol/passive": [...belowRoles, "scheme/masked", "scheme/outcomes", "scheme/maximum", "protocol"],
   // Between a party and its workers: messages, and the engine that carries them.
   crew: ["base", "wire", "scheme"],
   // The transport knows no roles: it forwards whatever the wire has.

@@ -70,3 +70,16 @@ test.each<readonly [string, TestTable, Cheat["features"] & object, RegExp]>([
     expect(found.what).toMatch(/\(bank towards shop\), but no party has stored the sums of node 0 from shop$/);
   },
 );
+
+test("hidden sums: no tree is checked, and no party is named", async () => {
+  const openings = await verifiedJob(join(root, String(folders++)), {
+    table: randomTable("hidden sums", { rows: 40, features: [1, 1, 1] }),
+    training: { num_round: 1, max_depth: 1, max_bin: 4 },
+    defences: { hidden_sums: true },
+  });
+  const verdict = await check(openings);
+  expect(outcomeOf(verdict)).toBe("incomplete");
+  expect(deviations(verdict)).toEqual([]);
+  expect(verdict.trees.map(({ state }) => state)).toEqual(["not checked"]);
+  expect(verdict.notChecked.join()).toMatch(/comparisons of hidden sums cannot be recomputed/);
+});

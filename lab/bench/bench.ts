@@ -5,6 +5,7 @@ import { selectKernel } from "../../src/crypto/paillier/index.ts";
 import { benchArithmetic, type Figure } from "./arithmetic.ts";
 import { benchAblation } from "./ablation.ts";
 import { benchCurve } from "./curve.ts";
+import { benchHiddenSums } from "./hidden-sums.ts";
 import { benchLattice } from "./lattice.ts";
 import { benchNoise } from "./noise.ts";
 import { benchReading } from "./reading.ts";
@@ -20,6 +21,7 @@ export const benchParts = [
   "training",
   "ablation",
   "noise",
+  "hidden-sums",
   "serving",
   "scoring-masked",
   "lattice",
@@ -71,6 +73,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   if (wants("training")) await benchTraining(training, collect);
   if (wants("ablation")) await benchAblation(await defaultTable(training), training, collect);
   if (wants("noise")) await benchNoise(await defaultTable(training), training, collect);
+  if (wants("hidden-sums")) await benchHiddenSums(await defaultTable(training), training, collect);
   if (wants("serving")) await benchServing(training, collect);
   if (wants("scoring-masked")) await benchScoringMasked({ ...training, repeats: options.repeats }, collect);
   if (wants("lattice")) await benchLattice(training, collect);

@@ -8,6 +8,7 @@
  */
 import { toNoiseScale, type NoiseScale } from "../base/noise/noise-scale.ts";
 import { codecWith } from "../base/parameters/parameters.ts";
+import { maskBitsOf } from "./masked-sums.ts";
 import { autoSlots, buildLayout, type GradientLayout } from "./layout.ts";
 import type { Slot } from "./slot.ts";
 
@@ -21,6 +22,8 @@ export interface LayoutTerms {
   /** Pairs of g and h of an instance. */
   readonly outputs: number;
   readonly answerNoise: number;
+  /** Sums are masked. */
+  readonly masksSums?: boolean;
   readonly maxDepth: number;
   readonly maxLeaves: number;
 }
@@ -29,11 +32,18 @@ export interface LayoutTerms {
 export function agreedLayout(terms: LayoutTerms, instanceCount: number, plaintextBitsMax: number): GradientLayout {
   const noise = toNoiseScale(terms);
   const codec = terms.codec === "unbatched" ? "unbatched" : "batched";
-  return buildLayout(codec, slotsOf(terms, instanceCount, noise), instanceCount, plaintextBitsMax, noise);
+  return buildLayout(
+    codec,
+    slotsOf(terms, instanceCount, noise),
+    instanceCount,
+    plaintextBitsMax,
+    noise,
+    noise !== null || terms.masksSums === true,
+  );
 }
 
 function slotsOf(
-  { resolutionBits, slotBits: r, padding, outputs }: LayoutTerms,
+  { resolutionBits, slotBits: r, padding, outputs, masksSums = false }: LayoutTerms,
   instanceCount: number,
   noise: NoiseScale | null,
 ): Slot[] {
@@ -41,5 +51,9 @@ function slotsOf(
     return Array.from({ length: 2 * outputs }, () => ({ shift: 0, alpha: 1, alphaMax: 1, r, padding }));
   const parameters = codecWith({ resolution_bits: resolutionBits, padding });
   const bounds = Array.from({ length: 2 * outputs }, (_, slot) => ({ min: slot % 2 === 0 ? -1 : 0, max: 1 }));
-  return autoSlots(parameters, bounds, instanceCount, noise);
+  return autoSlots(parameters, bounds, instanceCount, masksSums ? masksFor(resolutionBits, instanceCount) : noise);
+}
+
+function masksFor(resolutionBits: number, instanceCount: number): Parameters<typeof autoSlots>[3] {
+  return { unit: 2 ** resolutionBits, max: 0, maskBits: maskBitsOf(resolutionBits, instanceCount) };
 }

@@ -168,7 +168,7 @@ function overflow(): TandemError {
   );
 }
 
-interface Field {
+export interface Field {
   readonly slot: number;
   readonly offset: number;
 }
@@ -176,7 +176,7 @@ interface Field {
 const fieldCache = new WeakMap<GradientLayout, readonly (readonly Field[])[]>();
 
 /** The slots of plaintext p with their bit offsets, eq. (8): the first slot highest. */
-function fieldsOf(layout: GradientLayout, p: number): readonly Field[] {
+export function fieldsOf(layout: GradientLayout, p: number): readonly Field[] {
   let fields = fieldCache.get(layout);
   if (fields === undefined) {
     fields = layout.plaintexts.map((members) => {

@@ -9,6 +9,7 @@ import type { CodecParameters } from "../base/parameters/parameters.ts";
 import type { QuantisedGradients } from "../base/gradients/quantised-gradients.ts";
 import { quantise } from "./batch-codec.ts";
 import { clippedGradients } from "./clipped-gradients.ts";
+import { maskBitsOf } from "./masked-sums.ts";
 import { autoSlots, buildLayout, type GradientLayout, paperSlots } from "./layout.ts";
 import type { Range, RealGradients } from "../base/gradients/real-gradients.ts";
 
@@ -18,11 +19,13 @@ export function gradientLayout(
   { values, bounds }: RealGradients,
   noise: NoiseScale | null = null,
   hidesCounts = noise !== null,
+  masksSums = false,
 ): GradientLayout {
   const instanceCount = values[0].length;
   if (hidesCounts && parameters.layout === "paper")
     throw new TandemError("USAGE", "the paper's layout needs counts, which are not sent in this job. Use layout auto");
-  const grid = hidesCounts ? { unit: 2 ** parameters.resolution_bits, max: noise?.max ?? 0 } : null;
+  const maskBits = masksSums ? maskBitsOf(parameters.resolution_bits, instanceCount) : 0;
+  const grid = hidesCounts ? { unit: 2 ** parameters.resolution_bits, max: noise?.max ?? 0, maskBits } : null;
   const slots =
     parameters.layout === "paper"
       ? paperSlots(parameters, values.length, instanceCount)
@@ -43,9 +46,10 @@ export function quantiseRound(
   real: RealGradients,
   noise: NoiseScale | null = null,
   hidesCounts = noise !== null,
+  masksSums = false,
 ): RoundGradients {
   const layoutOf = (given: RealGradients): GradientLayout =>
-    gradientLayout(parameters, plaintextBitsMax, given, noise, hidesCounts);
+    gradientLayout(parameters, plaintextBitsMax, given, noise, hidesCounts, masksSums);
   const layout = layoutOf(real);
   const gradients = quantise(layout, real.values);
   const clipped = noise === null ? null : clippedGradients(real, ranges(real));
@@ -87,6 +91,7 @@ export function quantiserFor(
   plaintextBitsMax: number,
   noise: NoiseScale | null = null,
   hidesCounts = noise !== null,
+  masksSums = false,
 ): (gradients: RealGradients) => QuantisedGradients {
-  return (real) => quantiseRound(parameters, plaintextBitsMax, real, noise, hidesCounts).gradients;
+  return (real) => quantiseRound(parameters, plaintextBitsMax, real, noise, hidesCounts, masksSums).gradients;
 }

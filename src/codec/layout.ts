@@ -15,7 +15,9 @@ import type { Range } from "../base/gradients/real-gradients.ts";
 import {
   cannotOverflow,
   countMax,
+  isMasked,
   largestField,
+  maskedSumBitsMax,
   noiseOffset,
   quantisedMax,
   type Slot,
@@ -26,6 +28,11 @@ import {
   withSmallestAlphaMax,
   withSmallestR,
 } from "./slot.ts";
+
+/** What passive parties add to sums without counts: noise, or masks, or neither. */
+interface Added extends Pick<NoiseScale, "unit" | "max"> {
+  readonly maskBits?: number;
+}
 
 /** How gradients of a job become plaintexts. */
 export interface GradientLayout {
@@ -58,7 +65,7 @@ export function buildLayout(
   let room = 0;
   slots.forEach((slot, index) => {
     const bits = slotBits(slot);
-    if (bits > slotBitsMax) {
+    if (bits > slotBitsMax && !isMasked(slot)) {
       throw new TandemError("USAGE", `a slot has r + padding = ${bits} bits; at most ${slotBitsMax} are supported`);
     }
     if (bits > plaintextBitsMax) {
@@ -123,18 +130,19 @@ export function autoSlots(
   parameters: CodecParameters,
   bounds: readonly Range[],
   instanceCount: number,
-  noise: Pick<NoiseScale, "unit" | "max"> | null = null,
+  added: Added | null = null,
 ): Slot[] {
   return bounds.map((bound, index) => {
     const isSigned = index % 2 === 0;
-    const slot = autoSlot(parameters, bound, isSigned, instanceCount, (noise?.max ?? 0) > 0);
-    const whole = noise === null ? slot : noisySlot(slot, isSigned, instanceCount, noise);
-    if (slotBits(whole) > slotBitsMax || !cannotOverflow(whole, instanceCount)) {
-      const excess = Math.max(1, slotBits(whole) - slotBitsMax);
+    const slot = autoSlot(parameters, bound, isSigned, instanceCount, (added?.max ?? 0) > 0);
+    const whole = added === null ? slot : noisySlot(slot, isSigned, instanceCount, added);
+    const isTooWide = slotBits(whole) > slotBitsMax && !isMasked(whole);
+    if (isTooWide || !cannotOverflow(whole, instanceCount)) {
+      const excess = isMasked(whole) ? 1 : Math.max(1, slotBits(whole) - slotBitsMax);
       throw new TandemError(
         "LAYOUT_OVERFLOW",
         `sums of ${instanceCount} gradients of resolution_bits ${parameters.resolution_bits} need more than ` +
-          `${slotBitsMax} bits. Use --resolution-bits ${parameters.resolution_bits - excess} or less`,
+          `${isMasked(whole) ? maskedSumBitsMax : slotBitsMax} bits. Use --resolution-bits ${parameters.resolution_bits - excess} or less`,
       );
     }
     return whole;
@@ -163,17 +171,17 @@ function autoSlot(
 }
 
 /** The same grid with room for noise, and for signed sums. */
-function noisySlot(
-  slot: Slot,
-  isSigned: boolean,
-  instanceCount: number,
-  { unit, max }: Pick<NoiseScale, "unit" | "max">,
-): Slot {
+function noisySlot(slot: Slot, isSigned: boolean, instanceCount: number, { unit, max, maskBits = 0 }: Added): Slot {
   const excess = isSigned ? unit : 0;
-  const noise = { largest: unit, excess, max, people: instanceCount };
+  const noise = { largest: unit, excess, max, people: instanceCount, ...(maskBits > 0 && { maskBits }) };
   let r = 1;
   while (largestField({ ...slot, noise }, instanceCount) >= 2n ** BigInt(r)) r++;
   return { ...slot, r, alphaMax: slotResolution(slot) * 2 ** r, noise };
+}
+
+/** Bits of the masks that passive parties add to sums; 0: they add none. */
+export function maskBitsIn({ slots }: GradientLayout): number {
+  return slots[0].noise?.maskBits ?? 0;
 }
 
 /** The number of sums in a row, without its count. */

@@ -41,12 +41,20 @@ export interface SlotNoise {
   readonly max: number;
   /** The number of instances for which the offset is computed. */
   readonly people: number;
+  /**
+   * Where sums are hidden: a mask below 2^maskBits is added instead of noise, and what is decrypted is no sum but a
+   * share of it (masked-sums.ts). Left out or 0: there are no masks.
+   */
+  readonly maskBits?: number;
 }
 
 /** The value of zero in a decrypted field; may exceed a double. */
 export function noiseOffset({ excess, people, max }: SlotNoise): bigint {
   return BigInt(people) * BigInt(excess) + BigInt(max);
 }
+
+/** Hidden sums are below 2^32 (crypto/maximum). */
+export const maskedSumBitsMax = 32;
 
 /** A slot wider than a field is read in two limbs (base/gradients/quantised-gradients.ts). */
 export const slotBitsMax = fieldBitsMax + Math.log2(highLimb);
@@ -57,7 +65,12 @@ export function slotBits(slot: Slot): number {
 
 /** Columns that hold the slot's integers and their sums. */
 export function slotLimbs(slot: Slot): 1 | 2 {
-  return slotBits(slot) <= fieldBitsMax ? 1 : 2;
+  return slotBits(slot) <= fieldBitsMax || isMasked(slot) ? 1 : 2;
+}
+
+/** Its sums are hidden, and fit one column; its fields are wider than any that are read as sums. */
+export function isMasked({ noise }: Slot): boolean {
+  return (noise?.maskBits ?? 0) > 0;
 }
 
 /** alpha_max / 2^r, the paper's "resolution of quantisation". */
@@ -120,7 +133,9 @@ export function quantisedMax(slot: Slot): number {
 /** The largest possible field over n values. */
 export function largestField(slot: Slot, count: number): bigint {
   const sum = BigInt(count) * BigInt(quantisedMax(slot));
-  return slot.noise === undefined ? sum : sum + BigInt(slot.noise.max) + noiseOffset(slot.noise);
+  if (slot.noise === undefined) return sum;
+  const mask = (1n << BigInt(slot.noise.maskBits ?? 0)) - 1n;
+  return sum + BigInt(slot.noise.max) + mask + noiseOffset(slot.noise);
 }
 
 /**
@@ -150,6 +165,7 @@ export function cannotOverflow(slot: Slot, count: number): boolean {
 }
 
 function sumsAreExact(slot: Slot, count: number, largestSum: bigint): boolean {
+  if (isMasked(slot)) return count * quantisedMax(slot) < 2 ** maskedSumBitsMax;
   if (slotLimbs(slot) === 1) return largestSum <= BigInt(Number.MAX_SAFE_INTEGER);
   return quantisedMax(slot) <= Number.MAX_SAFE_INTEGER && count <= limbedCountMax && slotBits(slot) <= slotBitsMax;
 }

@@ -89,15 +89,16 @@ const histograms = call<"histograms">()({
       /**
        * @param rows per candidate its slot sums and count, at the active party; null at the passive party
        * @param isDrawn columns are sampled and hints link candidates: the answer reveals which were drawn
+       * @param areShares sums are hidden: uniform numbers without the passive party's shares
        */
-      see: (message: SumsMessage, rows: Float64Array | null, isDrawn = false) => {
+      see: (message: SumsMessage, rows: Float64Array | null, isDrawn = false, areShares = false) => {
         const { tree, node, firstCandidate, counts, lowerSides, suppressed, groups, scheme } = message;
         const numbers = counts.length + 3 * groups.length;
         const bytes = numbers * numberBytes + lowerSides.length + suppressed.length + scheme.length;
-        return { tree, node, firstCandidate, counts, suppressed, groups, isDrawn, rows, bytes };
+        return { tree, node, firstCandidate, counts, suppressed, groups, isDrawn, areShares, rows, bytes };
       },
       counts: {
-        candidateSums: ({ counts }) => counts.length,
+        candidateSums: ({ counts, areShares }) => (areShares ? 0 : counts.length),
         drawnTogether: ({ isDrawn, counts }) => (isDrawn ? counts.length : 0),
       },
     }),

@@ -9,6 +9,7 @@ import type { AnyObservation, CallFacts, CallName, EntryFacts } from "./call.ts"
 import { finishCalls } from "./finish.ts";
 import { gradientCalls } from "./gradients.ts";
 import { histogramCalls } from "./histograms.ts";
+import { maximumCalls } from "./maximum.ts";
 import { orderCalls } from "./order.ts";
 import { predictionCalls } from "./predictions.ts";
 import { setUpCalls } from "./set-up.ts";
@@ -21,6 +22,7 @@ const messages = {
   ...gradientCalls,
   ...histogramCalls,
   ...orderCalls,
+  ...maximumCalls,
   ...splitCalls,
   ...finishCalls,
   ...predictionCalls,

@@ -153,7 +153,7 @@ function factsOfAgreed(agreed: AgreedParameters) {
     localRounds: agreed.localRounds,
     depth: agreed.maxDepth,
     leaves: agreed.maxLeaves,
-    ...membersOf([scheme], sendsTreeShape(agreed), agreed.defences.hidden_outcomes),
+    ...membersOf([scheme], sendsTreeShape(agreed) || agreed.defences.hidden_sums, agreed.defences.hidden_outcomes),
     key: scheme.describe(agreed.schemeParameters),
     columnsAreSampled: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) < 1,
     groups: groupNames(agreed.interactionGroups).length,

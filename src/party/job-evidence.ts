@@ -39,9 +39,12 @@ export interface JoiningParty {
 }
 
 /** Whether a tree that is redone has the same messages: oblivious transfers draw new keys in every attempt. */
-export function isRepeatable(scheme: string, { hidden_outcomes }: Pick<Defences, "hidden_outcomes">): boolean {
+export function isRepeatable(
+  scheme: string,
+  { hidden_outcomes, hidden_sums }: Pick<Defences, "hidden_outcomes" | "hidden_sums">,
+): boolean {
   const { membership, replay } = schemeNamed(scheme);
-  return replay !== undefined && !(membership === "hidden" && hidden_outcomes);
+  return replay !== undefined && !hidden_sums && !(membership === "hidden" && hidden_outcomes);
 }
 
 export class JobEvidence {

@@ -9,6 +9,8 @@ import { gradientLayout, quantiserFor } from "../codec/gradient-layout.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import type { CentralisedTraining } from "../gbdt/boost/train.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
+import { membershipFacts } from "../base/membership.ts";
+import { hiddenSumsCodec } from "../protocol/hidden-sums.ts";
 import { nodesOfJob, outputsPerTree } from "../protocol/hidden/terms.ts";
 import type { Job } from "../protocol/job.ts";
 import { agreedParameters, noiseIn } from "../protocol/job-parameters.ts";
@@ -23,7 +25,8 @@ import { resolveJob } from "./resolve-job.ts";
  */
 export function codecOfJob(job: Job, rows: number): CodecParameters {
   const agreed = agreedParameters(job);
-  return schemeNamed(job.scheme).codecFor(job.codec, {
+  const asked = job.privacy.hidden_sums ? hiddenSumsCodec(job.codec, rows) : job.codec;
+  return schemeNamed(job.scheme).codecFor(asked, {
     rows,
     nodesMax: nodesOfJob(agreed),
     outputsPerTree: outputsPerTree(agreed),
@@ -48,13 +51,20 @@ export function nodesPerOutput(training: TrainingParameters): number {
 /** The layout of gradients, where the codec is the job's already. */
 export function layoutOfJob(job: Job, gradients: RealGradients): GradientLayout {
   const noise = noiseIn(job);
-  return gradientLayout(job.codec, plaintextBitsOf(job), gradients, noise, hidesCounts(job, noise));
+  return gradientLayout(job.codec, plaintextBitsOf(job), gradients, noise, ...hiddenFacts(job, noise));
 }
 
 /** The quantiser of a job, where the codec is the job's already. */
 export function quantiserOfJob(job: Job): (gradients: RealGradients) => QuantisedGradients {
   const noise = noiseIn(job);
-  return quantiserFor(job.codec, plaintextBitsOf(job), noise, hidesCounts(job, noise));
+  return quantiserFor(job.codec, plaintextBitsOf(job), noise, ...hiddenFacts(job, noise));
+}
+
+/** Whether counts are not sent, and whether plaintexts have room for masks. */
+function hiddenFacts(job: Job, noise: object | null): [hidesCounts: boolean, masksSums: boolean] {
+  const { hidden_sums: hidesSums } = job.privacy;
+  const { countsAreSent } = membershipFacts[schemeNamed(job.scheme).membership];
+  return [hidesCounts(job, noise, hidesSums), hidesSums && countsAreSent];
 }
 
 /** What of a job decides about its trees, where the codec is the job's already. */

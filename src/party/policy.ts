@@ -2,6 +2,7 @@
  * The policy of a passive party's owner. A job that exceeds it is refused before a gradient is sent, with one message
  * that names every field, what was requested and what is allowed. By then the ids have been aligned.
  */
+import { impossibleHiddenSums } from "../protocol/hidden-sums.ts";
 import { TandemError } from "../base/error.ts";
 import { membershipFacts } from "../base/membership.ts";
 import {
@@ -86,6 +87,7 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
     agreed.defences.score_noise > 0 && !agreed.defences.masked_scoring && "score_noise: it needs masked_scoring",
     agreed.defences.score_noise > 0 && startTrees > 0 && "score_noise: it cannot be used with a start model",
     ...impossibleLayout(agreed),
+    ...impossibleHiddenSums(agreed),
     impossibleGroups(agreed.interactionGroups),
     !rates.every((rate) => rate > 0 && rate <= 1) && "colsample: fractions of the columns must be above 0 up to 1",
   ];

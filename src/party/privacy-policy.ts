@@ -22,7 +22,7 @@ type Brought = Pick<AgreedParameters, "scheme" | "defences">;
 /** One phrase for each defence that is weaker than the policy's. */
 export function weakerDefences({ scheme, defences: brought }: Brought, demanded: Defences): readonly string[] {
   return defenceNames
-    .filter((name) => isWeaker(name, brought[name], demanded[name]) && hasUseFor(scheme, name))
+    .filter((name) => isWeaker(name, brought[name], demanded[name]) && isDemanded(scheme, name))
     .map((name) => weakerText(name, brought[name], demanded[name]));
 }
 
@@ -34,8 +34,14 @@ function weakerText(name: DefenceName, brought: number | boolean, demanded: numb
     : `${name}: ${isOn(brought) ? brought : "no limit"} requested, at most ${demanded} allowed`;
 }
 
-function hasUseFor(scheme: string, name: DefenceName): boolean {
+/** A scheme that lacks what a demanded defence needs is refused; one that has nothing to hide is not. */
+function isDemanded(scheme: string, name: DefenceName): boolean {
   return appliesTo(name, schemeNamed(scheme).membership);
+}
+
+function hasUseFor(scheme: string, name: DefenceName): boolean {
+  const { membership, masksSums = false } = schemeNamed(scheme);
+  return appliesTo(name, membership, masksSums);
 }
 
 /**

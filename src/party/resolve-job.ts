@@ -8,6 +8,7 @@ import type { FeatureConstraints } from "../data/feature-constraints.ts";
 import { checkForest, checkGrowth } from "../gbdt/boost/train.ts";
 import { unusedParameters } from "../gbdt/parameters/unused-parameters.ts";
 import { groupText } from "../protocol/interaction-groups.ts";
+import { checkHiddenSums } from "../protocol/hidden-sums.ts";
 import { type Job, jobSections, mapSections, secureKeyBits, type SectionValues } from "../protocol/job.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";
 import { chooseScheme, defaultScheme, schemeNamed } from "../scheme/registry.ts";
@@ -44,6 +45,7 @@ export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
   refusing(["training", "num_parallel_tree"], refuse, () => checkForest(training));
   refusing(["training"], refuse, () => unusedParameters(training));
   refusing(["privacy"], refuse, () => noiseIn(sections));
+  refusing(["privacy", "hidden_sums"], refuse, () => checkHiddenSums(sections));
   if (given.keyBits !== undefined && given.insecureKeyBits !== undefined)
     throw refuse(["insecure_key_bits"], "and 'key_bits' exclude each other", "after field");
   const keyBitsGiven =

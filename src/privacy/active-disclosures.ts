@@ -27,10 +27,20 @@ export const activeDisclosures = {
       "per candidate of a passive party, without its name: the sums of g and h of one side, " +
       "and its count where counts are sent",
     extent: (facts) =>
-      present([facts.trees], {
+      present([facts.trees, facts.defences.hidden_sums ? 0 : 1], {
         atMost: product(facts.trees, nodesMax(facts), candidatesMax(facts)),
         unit: "sums of unnamed candidates",
         note: `${candidateNote(facts)}; ${whatSumsReveal(facts)}`,
+      }),
+  },
+  bestCandidates: {
+    learner: "active",
+    what: "of each node the sums of g and h of one side of its best candidate, where sums are hidden",
+    extent: (facts) =>
+      present([facts.trees, facts.defences.hidden_sums ? 1 : 0], {
+        atMost: product(facts.trees, nodesMax(facts)),
+        unit: "unnamed candidates",
+        note: "only where it beats the active party's own best candidate",
       }),
   },
   candidates: {
@@ -50,6 +60,7 @@ export const activeDisclosures = {
       "which candidates are suppressed at a pair of nodes, and so that one of their sides, or one of the nodes, is " +
       "small, that a neighbour is near, that their feature has used its thresholds, or is in no open group",
     extent: (facts) => {
+      if (facts.defences.hidden_sums) return null;
       const reasons = [...smallGroups(facts), ...closedGroups(facts)];
       if (reasons.length > 0) return { atMost: null, unit: "candidates", note: reasons.join("; ") };
       return defenceNotes("suppressed", facts).length === 0 ? null : { atMost: null, unit: "candidates" };
@@ -61,7 +72,7 @@ export const activeDisclosures = {
       "where candidates tie for the best, the order of the node's candidates in their owner's table, " +
       "without names",
     extent: (facts) =>
-      present([facts.trees, facts.defences.answer_noise > 0 ? 0 : 1], {
+      present([facts.trees, facts.defences.answer_noise > 0 || facts.defences.hidden_sums ? 0 : 1], {
         atMost: product(facts.trees, splitsMax(facts), candidatesMax(facts)),
         unit: "ranks of unnamed candidates",
         note: "once per node that is split; most of it can be computed from the sums of all trees",

@@ -61,6 +61,7 @@ test("every disclosure is either revealed or absent, and numbers follow from the
     "alignedActiveCount",
     "alignedActiveIds",
     "alignedPartyIds",
+    "bestCandidates",
     "candidateLinks",
     "categoryGroups",
     "categoryWeights",

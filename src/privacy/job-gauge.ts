@@ -39,7 +39,8 @@ export function gaugeOf(facts: GaugedFacts): JobGauge | null {
   if (instances === null || instances === 0 || (depth === 0 && leaves === 0)) return null;
   // Of several protocols the one that sends more numbers per sum.
   const membership = facts.memberships.find(({ countsAreSent }) => countsAreSent) ?? facts.memberships[0];
-  const hides = { membership, drawsColumns: facts.columnsAreSampled !== false };
+  const hidesSums = defences.hidden_sums;
+  const hides = { membership, drawsColumns: facts.columnsAreSampled !== false, hidesSums };
   const terms = { maxDepth: depth, maxLeaves: leaves, outputs: Math.max(1, classes ?? 1), answerNoise, ...hides };
   const { sumsPerPerson, noisySumsPerPerson } = treeSpendingMax(terms, instances, instances - (validationRows ?? 0));
   return {

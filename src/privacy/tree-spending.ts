@@ -10,6 +10,8 @@ export interface SpendingTerms {
   /** Pairs of g and h. */
   readonly outputs: number;
   readonly answerNoise: number;
+  /** One candidate is revealed of each node, derived ones included. Left out: all, of requested nodes. */
+  readonly hidesSums?: boolean;
   /** Left out: members are sent. */
   readonly membership?: MembershipFacts;
   /** Columns are sampled, so they differ from node to node. Left out: they are not. */
@@ -41,7 +43,9 @@ export function treeSpending(
   summed = instances,
 ): Spending {
   const { membership = membershipFacts.sent } = terms;
-  const numbers = 2 * terms.outputs + (terms.answerNoise === 0 && membership.countsAreSent ? 1 : 0);
+  const outputs = terms.hidesSums === true ? 1 : terms.outputs;
+  const isCounted = terms.answerNoise === 0 && terms.hidesSums !== true && membership.countsAreSent;
+  const numbers = 2 * outputs + (isCounted ? 1 : 0);
   const sums = (nodes * numbers) / summed;
   return {
     ...nothingSpent,
@@ -56,7 +60,9 @@ export function treeSpendingMax(terms: SpendingTerms, instances: number, summed 
   const { pairs, nodes } = treeSizeMax(terms);
   const splits = (nodes - 1) / 2;
   const sides = terms.maxDepth > 0 && membership.outcomesCover === "node" ? terms.maxDepth : splits;
-  // Both children of a pair may be requested where members are hidden and columns are sampled.
-  const asked = 1 + pairs * (!membership.membersAreSent && terms.drawsColumns === true ? 2 : 1);
+  // Both children of a pair may be requested where members are hidden and columns are sampled. With hidden sums each
+  // node reveals a candidate of its own.
+  const isBoth = terms.hidesSums === true || (!membership.membersAreSent && terms.drawsColumns === true);
+  const asked = 1 + pairs * (isBoth ? 2 : 1);
   return treeSpending({ nodes: asked, outcomes: sides * instances }, terms, instances, summed);
 }

@@ -45,7 +45,8 @@ export type FlatParameters = Readonly<Record<string, string | number | boolean>>
 
 /** The parameters that determine the layout of plaintexts and the width of noise. */
 export function layoutTerms(agreed: AgreedParameters): LayoutTerms {
-  return { ...agreed, answerNoise: agreed.defences.answer_noise };
+  const { answer_noise: answerNoise, hidden_sums: masksSums } = agreed.defences;
+  return { ...agreed, answerNoise, masksSums };
 }
 
 /** Trees that share one set of gradients: one per class, unless leaves have a weight per class. */

@@ -49,6 +49,8 @@ export interface HiddenActiveJob extends HiddenJob {
   readonly rows: Uint32Array | null;
   /** The maximum number of candidates of a passive party, by its features and the agreed parameters. */
   readonly candidatesMax: number;
+  /** Sums are hidden: passive parties mask them. */
+  readonly masksSums: boolean;
 }
 
 /** A node whose members are hidden. */

@@ -64,9 +64,13 @@ export function plaintextBitsOf({ scheme, schemeParameters }: SchemeChoice): num
   return schemeNamed(scheme).plaintextBitsMax(schemeParameters);
 }
 
-/** Whether counts are not sent, because of noise or because members are hidden. */
-export function hidesCounts({ scheme }: Pick<SchemeChoice, "scheme">, noise: object | null): boolean {
-  return noise !== null || !membershipFacts[schemeNamed(scheme).membership].countsAreSent;
+/** Whether counts are not sent: because of noise, or because members or sums are hidden. */
+export function hidesCounts(
+  { scheme }: Pick<SchemeChoice, "scheme">,
+  noise: object | null,
+  hidesSums: boolean,
+): boolean {
+  return noise !== null || hidesSums || !membershipFacts[schemeNamed(scheme).membership].countsAreSent;
 }
 
 /** A scheme's parameters under their config names: `key_bits`. */

@@ -94,6 +94,8 @@ interface SchemeBase {
   block?(data: BlockData, options: Pick<SchemeOptions, "threads">): BlockWork;
   /** Stateless work of either half; left out: it has no tasks for workers. @throws TandemError for invalid terms */
   task?(terms: Uint8Array, options: Pick<SchemeOptions, "threads">): Promise<TaskWork>;
+  /** Its sums can be hidden: passive parties mask them (scheme/candidates/node-masks.ts). Left out: they cannot. */
+  readonly masksSums?: true;
   /** Measures its operations on this machine. */
   costModel(options: Pick<SchemeOptions, "keyBits">): Promise<CostModel>;
 }
@@ -195,6 +197,13 @@ export interface ActiveHalf {
     counts: readonly number[],
     asked: AskedOfPeer,
   ): Promise<Float64Array>;
+  /** Bits of the masks, known after the set-up; left out: the scheme cannot mask sums. */
+  readonly maskBits?: number;
+  /**
+   * Where sums are hidden, this party's shares instead: per slot those of consecutive candidates
+   * (candidates/node-masks.ts). Left out: the scheme cannot mask sums.
+   */
+  shares?(layout: GradientLayout, message: Uint8Array, count: number, asked: AskedOfPeer): Promise<Uint32Array[]>;
   /** Stops precomputation; left out: there is none. */
   close?(): void;
 }
@@ -223,6 +232,8 @@ export interface GradientChunk {
 /** What the passive halves of all schemes have in common. Messages come from the wire: a scheme validates them. */
 export interface PassiveHalf {
   readonly counts: OperationCounts;
+  /** Bits of the masks, known after the set-up; left out: the scheme cannot mask sums. */
+  readonly maskBits?: number;
   /** Stops precomputation and releases workers; left out: there are none. */
   close?(): void;
 }

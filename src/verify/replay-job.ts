@@ -57,7 +57,8 @@ export async function replayJob(
   passives: readonly Opening[],
   { isChosen, onTree }: ReplayOptions,
 ): Promise<Replayed> {
-  const halves = await halvesOf(active);
+  const { hidden_sums: hidesSums } = jobIn(active.job, active.active).privacy;
+  const halves = hidesSums ? null : await halvesOf(active);
   const found: TreeVerdict[] = [];
   const add = (verdict: TreeVerdict): boolean => {
     found.push(verdict);
@@ -114,11 +115,11 @@ async function halvesOf({ active, opened: { facts } }: ActiveOpening): Promise<H
   };
 }
 
-function noReplay({ active: { scheme } }: ActiveOpening): string {
-  return (
-    `no tree: messages of the ${peerText(scheme)} scheme cannot be checked by this version. ` +
-    "Only commitments, signatures and chains of digests were checked"
-  );
+function noReplay({ job, active }: ActiveOpening): string {
+  const what = jobIn(job, active).privacy.hidden_sums
+    ? "comparisons of hidden sums cannot be recomputed: their oblivious transfers draw new keys"
+    : `messages of the ${peerText(active.scheme)} scheme cannot be checked by this version`;
+  return `no tree: ${what}. ` + "Only commitments, signatures and chains of digests were checked";
 }
 
 /** The active party decides when training is over. */

@@ -152,6 +152,7 @@ export class HiddenDriver {
       greetings,
       rows: null,
       candidatesMax: 100,
+      masksSums: false,
     });
   }
 

@@ -99,7 +99,8 @@ export function trainInOnePlace(
     codec,
     job.scheme?.plaintextBitsMax({}) ?? job.key.publicKey.bits - 1,
     noise,
-    noise !== null || job.scheme?.membership === "hidden",
+    noise !== null || defences.hidden_sums || job.scheme?.membership === "hidden",
+    defences.hidden_sums && job.scheme?.membership !== "hidden",
   );
   const start =
     job.start === undefined

@@ -1,5 +1,5 @@
 /** A bank that deviates does not check itself: it takes whatever sums and outcomes come of what it has done. */
-import { UncountedSums } from "../../src/protocol/hidden/active-uncounted-sums.ts";
+import { UncountedSums } from "../../src/protocol/active/uncounted-sums.ts";
 import { BelievableSums } from "../../src/protocol/sent/active-believable-sums.ts";
 import { PeerSession } from "../../src/protocol/active/peer-session.ts";
 import { vi } from "vitest";

@@ -86,8 +86,6 @@ export interface CentralisedTraining {
   readonly minimums?: readonly Minimums[];
   /** The defences of the job; default: none. */
   readonly defences?: Defences;
-  /** Candidates of one party are compared in integers (gbdt/split/integer-rule.ts). Left out: by their gains. */
-  readonly hidesSums?: boolean;
   /** What passive parties learn about members of nodes; default: "sent". */
   readonly membership?: Membership;
   /** Per party the secret of its noise; index 0, the active party, has none. Required if there is noise. */
@@ -180,7 +178,7 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
     if (question !== "") firstWith(rounds, question, round);
     for (const [i, outputs] of task.treeOutputs.entries()) {
       const treeIndex = trees.length;
-      const gains = treeGains(gradients, growParameters, outputs, isConstrained, training.hidesSums);
+      const gains = treeGains(gradients, growParameters, outputs, isConstrained, training.defences?.hidden_sums);
       const treeNumber = training.treeNumber?.(treeIndex) ?? treeIndex;
       const search = new CentralisedSearch(
         {

@@ -54,7 +54,7 @@ export class NodeRule {
   readonly total: number;
   /** S. */
   readonly weight: number;
-  readonly #lambda: number;
+  readonly lambda: number;
   readonly #least: number;
   readonly #weightBits: number;
 
@@ -62,7 +62,7 @@ export class NodeRule {
     assert(Math.abs(total) < 2 ** sumBitsMax && weight < 2 ** sumBitsMax, "sums of a node fit the rule");
     this.total = total;
     this.weight = weight;
-    this.#lambda = lambda;
+    this.lambda = lambda;
     this.#least = minimum + lambda;
     this.#weightBits = weight <= 0 ? 0 : Math.floor(Math.log2(weight)) + 1;
   }
@@ -75,7 +75,7 @@ export class NodeRule {
 
   /** Of a candidate with these sums on its left side; null: it is not allowed. */
   score(g: number, h: number): Score | null {
-    const y = h + this.#lambda;
+    const y = h + this.lambda;
     const rest = this.weight - y;
     if (!(y >= this.#least && rest >= this.#least)) return null;
     const size = Math.abs(this.#deviation(g, y));

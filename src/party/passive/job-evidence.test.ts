@@ -15,7 +15,7 @@ test("the secret of noise is kept only where verify-job replays answers", () => 
 });
 
 test("a redone tree may have another link only where outcomes are hidden", () => {
-  expect(isRepeatable("paillier", { hidden_outcomes: true })).toBe(true);
-  expect(isRepeatable("lattice", { hidden_outcomes: false })).toBe(true);
-  expect(isRepeatable("lattice", { hidden_outcomes: true })).toBe(false);
+  expect(isRepeatable("paillier", { hidden_outcomes: true, hidden_sums: false })).toBe(true);
+  expect(isRepeatable("lattice", { hidden_outcomes: false, hidden_sums: false })).toBe(true);
+  expect(isRepeatable("lattice", { hidden_outcomes: true, hidden_sums: false })).toBe(false);
 });

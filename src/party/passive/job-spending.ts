@@ -19,6 +19,8 @@ export class JobSpending {
   /** By tree: the nodes whose sums were sent, and per node the outcomes. Repeated answers count once. */
   readonly #nodes = new Map<number, Set<number>>();
   readonly #outcomes = new Map<number, Map<number, number>>();
+  /** By tree: how often nodes were compared on shares. */
+  readonly #compared = new Map<number, number>();
 
   /**
    * @param instanceCount number of instances of the job
@@ -61,7 +63,10 @@ export class JobSpending {
   }
 
   see(observation: Observation): void {
-    if (observation.kind === "sums") {
+    // Where sums are hidden, a node reveals what was found best, in each attempt, and no sum by itself.
+    if (observation.kind === "best candidate")
+      this.#compared.set(observation.tree, (this.#compared.get(observation.tree) ?? 0) + 1);
+    if (observation.kind === "sums" && !observation.areShares) {
       const { tree, node } = observation;
       this.#nodes.set(tree, (this.#nodes.get(tree) ?? new Set<number>()).add(node));
     }
@@ -79,9 +84,10 @@ export class JobSpending {
    */
   async treeEnds(trees: number): Promise<void> {
     const tree = trees - 1;
-    const nodes = this.#nodes.get(tree)?.size ?? 0;
+    const nodes = (this.#nodes.get(tree)?.size ?? 0) + (this.#compared.get(tree) ?? 0);
     const outcomes = [...(this.#outcomes.get(tree)?.values() ?? [])].reduce((sum, count) => sum + count, 0);
     this.#nodes.delete(tree);
+    this.#compared.delete(tree);
     this.#outcomes.delete(tree);
     const took = treeSpending({ nodes, outcomes }, spendingTerms(this.#agreed), this.#instanceCount, this.#summed);
     await this.#budgets.treeEnds(this.#active, this.#demand, this.#countOf(trees), took);
@@ -125,5 +131,6 @@ export class JobSpending {
 function spendingTerms(agreed: AgreedParameters): SpendingTerms {
   const membership = factsOfJob(schemeNamed(agreed.scheme).membership, agreed.defences.hidden_outcomes);
   const outputs = membership.gradientsAreShared ? agreed.outputs : outputsPerTree(agreed);
-  return { ...layoutTerms(agreed), outputs, membership, drawsColumns: drawsColumns(agreed) };
+  const hidesSums = agreed.defences.hidden_sums;
+  return { ...layoutTerms(agreed), outputs, membership, drawsColumns: drawsColumns(agreed), hidesSums };
 }

@@ -37,7 +37,9 @@ interface DefenceFacts {
   readonly notes?: Readonly<Record<string, (value: number) => string>>;
   /** The training protocols that support it; left out: all. */
   readonly appliesTo?: (membership: MembershipFacts) => boolean;
-  /** Why it is refused with another protocol; required with `appliesTo`. */
+  /** It needs a scheme whose sums can be masked. */
+  readonly needsMasks?: true;
+  /** Why it is refused with another protocol or scheme; required with `appliesTo` and `needsMasks`. */
   readonly refusal?: (scheme: string) => string;
   /** It counts the instances of nodes, so where members are hidden it applies at the root only. */
   readonly countsMembers?: true;

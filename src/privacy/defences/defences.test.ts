@@ -28,7 +28,8 @@ describe.each(defenceNames)("%s", (name) => {
   });
 
   test("has a reason where it is refused, and an audit combines it with an existing one", () => {
-    expect(defence.refusal === undefined).toBe(defence.appliesTo === undefined);
+    const isLimited = defence.appliesTo !== undefined || defence.needsMasks === true;
+    expect(defence.refusal === undefined).toBe(!isLimited);
     expect((["sent", "hidden"] as const).some((membership) => appliesTo(name, membership))).toBe(true);
     if (typeof defence.audit === "object") expect(defenceNames).toContain(defence.audit.with);
   });

@@ -7,6 +7,7 @@ import { type ChoiceSpec, choice, type ValuesOf } from "../../base/parameters/pa
 import { answerNoise } from "./answer-noise.ts";
 import type { Defence, DefenceValue } from "./defence.ts";
 import { hiddenOutcomes } from "./hidden-outcomes.ts";
+import { hiddenSums } from "./hidden-sums.ts";
 import { maskedScoring } from "./masked-scoring.ts";
 import { maxThresholds } from "./max-thresholds.ts";
 import { minPeopleShare } from "./min-people-share.ts";
@@ -19,6 +20,7 @@ export const defences = {
   masked_scoring: maskedScoring,
   score_noise: scoreNoise,
   hidden_outcomes: hiddenOutcomes,
+  hidden_sums: hiddenSums,
 } as const satisfies Readonly<Record<string, Defence>>;
 
 export type DefenceName = keyof typeof defences;
@@ -80,10 +82,13 @@ export function isWeaker(name: DefenceName, value: DefenceValue, demanded: Defen
   return defence.stricter === "higher" ? value < demanded : value > demanded;
 }
 
-/** Whether a training protocol supports the defence. */
-export function appliesTo(name: DefenceName, membership: Membership): boolean {
-  const { appliesTo: applies }: Defence = defences[name];
-  return applies?.(membershipFacts[membership]) ?? true;
+/**
+ * Whether a training protocol supports the defence.
+ * @param masksSums the scheme can mask sums; left out: some scheme of the protocol can
+ */
+export function appliesTo(name: DefenceName, membership: Membership, masksSums = true): boolean {
+  const { appliesTo: applies, needsMasks }: Defence = defences[name];
+  return (applies?.(membershipFacts[membership]) ?? true) && (needsMasks !== true || masksSums);
 }
 
 /**

@@ -114,7 +114,7 @@ export class FederatedRound {
       sample,
       outputs: this.#task.treeOutputs[0],
       columnRate: training.colsample_bytree === agreed.colsample_bytree ? 0 : training.colsample_bytree,
-      offersSameRoot: takesAll && !limitsSplits(privacy),
+      offersSameRoot: takesAll && !limitsSplits(privacy) && !privacy.hidden_sums,
       moreFollow: !isLast,
       before: before.then(() => observer.treeBegan?.(firstTree)),
       encrypting: this.#encrypting,
@@ -169,7 +169,7 @@ export class FederatedRound {
     own: Pick<TreeTask, "tree" | "outputs" | "parameters" | "sampler" | "gradients" | "sample" | "layout" | "round">,
   ): Promise<GrownTree<ActiveRule>> {
     const { features, observer } = this.#job;
-    const { training, shortcuts = allShortcuts, interactionGroups } = this.#job.job;
+    const { training, privacy, shortcuts = allShortcuts, interactionGroups } = this.#job.job;
     const alarmed = new Set<string>();
     return growFederatedTree({
       ...own,
@@ -179,6 +179,7 @@ export class FederatedRound {
       membership: own.round.beginTree(own.tree, own.outputs),
       isConstrained: this.#isConstrained,
       isGrouped: interactionGroups !== "",
+      hidesSums: privacy.hidden_sums,
       categoryPeopleMin: training.min_category_people,
       onAlarm: (party, ...what) => {
         if (alarmed.has(party)) return; // one alarm per tree is enough
@@ -203,6 +204,8 @@ function layoutTerms(
   gradients: RealGradients,
 ): Required<Parameters<typeof gradientLayout>> {
   const noise = noiseIn(job);
-  const hidesCounts = noise !== null || !membershipFacts[scheme.membership].countsAreSent;
-  return [job.codec, scheme.plaintextBitsMax, gradients, noise, hidesCounts];
+  const { countsAreSent } = membershipFacts[scheme.membership];
+  const masksSums = countsAreSent && job.privacy.hidden_sums;
+  const hidesCounts = noise !== null || masksSums || !countsAreSent;
+  return [job.codec, scheme.plaintextBitsMax, gradients, noise, hidesCounts, masksSums];
 }

@@ -21,8 +21,10 @@ import { partition } from "../../wire/bitmap.ts";
 import { bestOfCandidates, type BestCandidates } from "../../scheme/candidates/best-candidates.ts";
 import type { ActiveRule, TreeTask } from "./federated-tree.ts";
 import { type CandidateRows, noCandidates } from "../../scheme/candidates/candidate-rows.ts";
-import { AskedNodes } from "./asked-nodes.ts";
+import { AskedNodes, type SessionQuestion } from "./asked-nodes.ts";
+import { HiddenSums, type OwnedNode } from "./hidden-sums.ts";
 import type { AskedNode, SumsCheck } from "./membership.ts";
+import type { PeerSession } from "./peer-session.ts";
 import type { SplitAnswer } from "./split-decision.ts";
 import { siblingRows } from "../../scheme/candidates/suppressed.ts";
 import { checkCategories } from "./small-categories.ts";
@@ -48,6 +50,8 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
   readonly #asked: AskedNodes;
   /** Null with noise, and in local rounds. */
   readonly #sumsCheck: SumsCheck | null;
+  /** Null: sums are sent. */
+  readonly #hiddenSums: HiddenSums | null;
 
   constructor(task: TreeTask, gains: TreeGains) {
     this.#task = task;
@@ -57,6 +61,7 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
     this.#own = new OwnSearch(task, gains.own);
     const isChecked = task.gradients.noise === undefined && task.sessions.length > 0;
     this.#sumsCheck = isChecked ? task.membership.sumsCheck() : null;
+    this.#hiddenSums = task.hidesSums ? new HiddenSums(task, gains.sent, this.#sentTotals) : null;
   }
 
   async root(root: GrowingNode): Promise<FederatedSplit | null> {
@@ -66,7 +71,14 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       return this.#best(root, own, sharedRoot);
     }
     this.#asked.openRoot(root);
-    const asked = this.#ask([{ node: root, pair: null }]);
+    const node = { node: root, pair: null };
+    if (this.#hiddenSums !== null) {
+      const shared = this.#askShares([node], this.#hiddenSums);
+      const own = await this.#own.root(root);
+      const [found] = await shared([{ ...node, own }]);
+      return this.#best(root, own, found);
+    }
+    const asked = this.#ask([node]);
     asked.catch(() => {}); // it is awaited below
     const own = await this.#own.root(root);
     const rows = (await asked).map((byNode) => byNode.get(root.id) ?? noCandidates);
@@ -84,8 +96,17 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
       const nodes = bySize(pair).map((node) => ({ node, pair }));
       return subtraction ? nodes.slice(0, 1) : nodes;
     });
-    const asked = this.#ask(wanted);
     const nodes = pairs.flatMap(({ left, right }) => [left, right]);
+    if (this.#hiddenSums !== null) {
+      const shared = this.#askShares(wanted, this.#hiddenSums);
+      const own = await this.#own.children(pairs);
+      const rows = await shared(nodes.map((node, i) => ({ node, pair: pairs[i >>> 1], own: own[i] })));
+      const found: (FederatedSplit | null)[] = [];
+      for (const [i, node] of nodes.entries()) found.push(await this.#best(node, own[i], rows[i]));
+      for (const { parent } of pairs) this.#rows.delete(parent.id);
+      return found;
+    }
+    const asked = this.#ask(wanted);
     asked.catch(() => {});
     const own = await this.#own.children(pairs);
     const byPeer = await asked;
@@ -149,14 +170,42 @@ export class FederatedSearch implements SplitSearch<ActiveRule, FederatedSplit> 
 
   /** Per session and node its candidates. */
   #ask(nodes: readonly AskedNode[]): Promise<Map<number, CandidateRows>[]> {
-    const { tree, layout, waiting, decrypting, sessions, round } = this.#task;
+    const { tree, layout, decrypting } = this.#task;
+    return this.#askEach(nodes, (session, question) => session.histograms(tree, layout, question, decrypting));
+  }
+
+  /**
+   * Requests shares of sums.
+   * @returns what compares them, with the best of this party's own columns: a level's nodes in one batch
+   */
+  #askShares(
+    wanted: readonly AskedNode[],
+    hiddenSums: HiddenSums,
+  ): (nodes: readonly OwnedNode[]) => Promise<RowsByPeer[]> {
+    const { tree, layout, waiting, decrypting } = this.#task;
+    const slot = this.#gain.slot;
+    const asked = this.#askEach(wanted, (session, question) =>
+      session.shares(tree, layout, question, decrypting, slot),
+    );
+    asked.catch(() => {}); // it is awaited below
+    return async (nodes) => {
+      const received = await asked;
+      return waiting.during(() =>
+        hiddenSums.candidates(nodes, received, (session, node) => this.#asked.isClosed(session, node)),
+      );
+    };
+  }
+
+  #askEach<T>(
+    nodes: readonly AskedNode[],
+    ask: (session: PeerSession, question: SessionQuestion) => Promise<Map<number, T>>,
+  ): Promise<Map<number, T>[]> {
+    const { waiting, sessions, round } = this.#task;
     const questions = this.#asked.questions(nodes);
     return Promise.all(
       sessions.map((session, i) =>
         round.ask(i, async () =>
-          questions[i].nodes.length === 0
-            ? new Map<number, CandidateRows>()
-            : waiting.during(() => session.histograms(tree, layout, questions[i], decrypting)),
+          questions[i].nodes.length === 0 ? new Map<number, T>() : waiting.during(() => ask(session, questions[i])),
         ),
       ),
     );

@@ -47,6 +47,8 @@ export interface TreeTask {
   readonly isConstrained: boolean;
   /** Interaction constraints of the job. */
   readonly isGrouped: boolean;
+  /** Passive parties keep their sums in shares. */
+  readonly hidesSums: boolean;
   /** Minimum average number of instances per category at the root for category sets to be used. */
   readonly categoryPeopleMin: number;
   readonly onAlarm: OnAlarm;
@@ -56,7 +58,7 @@ export interface TreeTask {
 }
 
 export function growFederatedTree(task: TreeTask): Promise<GrownTree<ActiveRule>> {
-  const { gradients, sample, parameters, outputs, isConstrained } = task;
-  const gains = treeGains(gradients, parameters, outputs, isConstrained);
+  const { gradients, sample, parameters, outputs, isConstrained, hidesSums } = task;
+  const gains = treeGains(gradients, parameters, outputs, isConstrained, hidesSums);
   return growTree(new FederatedSearch(task, gains), gradients, sample, gains.own, parameters);
 }

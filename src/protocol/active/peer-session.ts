@@ -12,15 +12,18 @@ import { NodeAnswers, type PartyTraits } from "./node-answers.ts";
 import { OrderAnswers } from "./order-answers.ts";
 import type { BusyClock } from "./busy-clock.ts";
 import { PeerConnection } from "./peer-connection.ts";
+import { PeerMaximum } from "./peer-maximum.ts";
 import { PeerPredictions } from "./peer-predictions.ts";
 import type { SessionQuestion } from "./asked-nodes.ts";
 import { areGroupsPossible, type Decision, namedMessage, type SplitAnswer } from "./split-decision.ts";
 import type { OutcomeFacts } from "../../messages/splits.ts";
 import type { Tally, Watch } from "../../messages/tally.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
+import { joinedShares, type NodeShares } from "../../scheme/maximum/node-shares.ts";
 import {
   type ActiveHelloSchema,
   type ActiveSplitDecisionsSchema,
+  type PassiveHistograms,
   type PassiveHello,
   type PassiveSplit,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -46,6 +49,8 @@ export class PeerSession {
   /** The party's predictions for rows after training. */
   readonly predictions: PeerPredictions;
   readonly connection: PeerConnection;
+  /** The best candidates of its nodes, where sums are hidden. */
+  readonly maximum: PeerMaximum;
   /** Its index among the passive parties. */
   readonly index: number;
   readonly #scheme: ActiveScheme;
@@ -64,6 +69,7 @@ export class PeerSession {
   constructor(peer: PassivePeer, index: number, scheme: ActiveScheme, onPhase: OnPhase = () => {}, watch?: Watch) {
     this.connection = new PeerConnection(peer, watch);
     this.predictions = new PeerPredictions(this.connection);
+    this.maximum = new PeerMaximum(this.connection);
     this.index = index;
     this.#scheme = scheme;
     this.#facts = membershipFacts[scheme.membership];
@@ -133,6 +139,11 @@ export class PeerSession {
     return this.#nodeMinimum;
   }
 
+  /** Bits of its masks, where sums are hidden; known after set-up. */
+  get maskBits(): number {
+    return this.#scheme.maskBits ?? 0;
+  }
+
   /** Interaction groups that the party has features in, as bits; known after set-up. */
   get groups(): number {
     return this.#groups;
@@ -157,13 +168,78 @@ export class PeerSession {
   async histograms(
     tree: number,
     layout: GradientLayout,
-    { nodes, messages }: SessionQuestion,
+    question: SessionQuestion,
     decrypting: BusyClock,
   ): Promise<Map<number, CandidateRows>> {
+    const collected = this.#answersTo(tree, question, columnCount(layout));
+    const hasCounts = !layout.hidesCounts && this.#facts.countsAreSent;
+    await this.#ask(tree, question, async (answer) => {
+      collected.check(answer);
+      if (!hasCounts) this.#checkUncounted(answer);
+      const summedMost = hasCounts ? answer.counts : collected.summedMost(answer);
+      const asked = { peer: this.index, tree, node: answer.node };
+      const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost, asked));
+      this.tally.see("sums", answer, collected.add(answer, sums), this.#isDrawn);
+    });
+    return collected.whole();
+  }
+
+  /**
+   * This party's shares of the sums of each requested node, where sums are hidden.
+   * @param slot of g
+   */
+  async shares(
+    tree: number,
+    layout: GradientLayout,
+    question: SessionQuestion,
+    decrypting: BusyClock,
+    slot: number,
+  ): Promise<Map<number, NodeShares>> {
+    const collected = this.#answersTo(tree, question, 0);
+    const pieces = new Map<number, NodeShares[]>();
+    await this.#ask(tree, question, async (answer) => {
+      collected.check(answer);
+      this.#checkUncounted(answer);
+      const { node, counts } = answer;
+      if (answer.suppressed.length > 0 || answer.groups.length > 0 || this.#scheme.shares === undefined)
+        throw this.deviates("suppressed candidates or categories, which are not sent where sums are hidden");
+      const asked = { peer: this.index, tree, node };
+      const opened = await decrypting.during(
+        async () => this.#scheme.shares?.(layout, answer.scheme, counts.length, asked) ?? [],
+      );
+      collected.add(answer, new Float64Array(0));
+      this.tally.see("sums", answer, null, this.#isDrawn, true);
+      const piece = { candidates: counts.length, gradients: opened[slot], hessians: opened[slot + 1] };
+      pieces.set(node, [...(pieces.get(node) ?? []), piece]);
+    });
+    collected.whole();
+    return new Map(
+      question.nodes.map(({ node }) => {
+        const ofNode = pieces.get(node) ?? [];
+        const candidates = ofNode.reduce((sum, piece) => sum + piece.candidates, 0);
+        return [node, { candidates, ...joinedShares(ofNode) }];
+      }),
+    );
+  }
+
+  get #isDrawn(): boolean {
+    return this.#facts.candidatesAreLinked && !this.#traits.takesAllColumns;
+  }
+
+  #answersTo(tree: number, { nodes }: SessionQuestion, columns: number): NodeAnswers {
+    return new NodeAnswers(tree, nodes, columns, this.#traits, (what) => this.deviates(what));
+  }
+
+  #checkUncounted({ counts }: PassiveHistograms): void {
+    if (counts.some((count) => count !== 0)) throw this.deviates("counts, which are not allowed in this job");
+  }
+
+  async #ask(
+    tree: number,
+    { messages }: SessionQuestion,
+    take: (answer: PassiveHistograms) => Promise<void>,
+  ): Promise<void> {
     const { peer, options } = this.connection;
-    const collected = new NodeAnswers(tree, nodes, columnCount(layout), this.#traits, (what) => this.deviates(what));
-    const hasCounts = layout.noise === null && this.#facts.countsAreSent;
-    const isDrawn = this.#facts.candidatesAreLinked && !this.#traits.takesAllColumns;
     let phase: Phase = "aggregate";
     this.edge(phase, tree, true);
     await this.connection.each(peer.histograms(messages, options), async (answer) => {
@@ -172,17 +248,10 @@ export class PeerSession {
         phase = "return";
         this.edge(phase, tree, true);
       }
-      collected.check(answer);
-      if (!hasCounts && answer.counts.some((count) => count !== 0))
-        throw this.deviates("counts, which are not allowed in this job");
-      const summedMost = hasCounts ? answer.counts : collected.summedMost(answer);
-      const asked = { peer: this.index, tree, node: answer.node };
-      const sums = await decrypting.during(() => this.#scheme.sums(layout, answer.scheme, summedMost, asked));
-      this.tally.see("sums", answer, collected.add(answer, sums), isDrawn);
+      await take(answer);
     });
     this.edge(phase, tree, false);
     this.#level++;
-    return collected.whole();
   }
 
   /** The candidate order of each node. @param entryCounts per requested node */

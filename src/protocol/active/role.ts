@@ -32,6 +32,7 @@ import type { Traffic } from "../../messages/tally.ts";
 import { rowBitmap } from "../../wire/bitmap.ts";
 import { protocolVersion } from "../../wire/version.ts";
 import { HiddenMembership } from "../hidden/active.ts";
+import { checkHiddenFeatures, checkHiddenSums } from "../hidden-sums.ts";
 import { agreedParameters, type AgreedParameters, noiseIn, proposedParameters } from "../job-parameters.ts";
 import { SentMembership } from "../sent/active.ts";
 import { checkDart, federatedDart } from "./dart-course.ts";
@@ -117,6 +118,8 @@ export class ActiveRole {
     checkGrowth(training);
     checkForest(training);
     noiseIn(job);
+    checkHiddenSums(job);
+    if (job.privacy.hidden_sums) checkHiddenFeatures(this.#job.features, name);
     roundsBefore(start, this.#newTask(), training); // checked before a party is contacted
     checkDart(this.#job);
     checkScoreNoise(this.#job.job.privacy, this.#job.job.start !== null);

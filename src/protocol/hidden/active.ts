@@ -25,10 +25,10 @@ import type {
 import type { NodeSums } from "../active/member-sums.ts";
 import type { PeerSession } from "../active/peer-session.ts";
 import type { Decision, SplitAnswer } from "../active/split-decision.ts";
-import { addsUpUncounted } from "./active-member-sums.ts";
+import { addsUpUncounted } from "../active/uncounted-member-sums.ts";
+import { UncountedSums } from "../active/uncounted-sums.ts";
 import { sealedMessages } from "./active-node-messages.ts";
 import { OutcomeTransfers } from "./active-outcomes.ts";
-import { UncountedSums } from "./active-uncounted-sums.ts";
 import { nodesOfJob, outputsPerTree, runOf, sendsTreeShape } from "./terms.ts";
 
 export class HiddenMembership implements ActiveMembership {
@@ -54,6 +54,7 @@ export class HiddenMembership implements ActiveMembership {
       greetings: sessions.map(({ greeting }) => greeting),
       rows,
       candidatesMax: Math.max(1, ...sessions.map(({ candidatesMax }) => candidatesMax)),
+      masksSums: agreed.defences.hidden_sums,
     });
     await Promise.all(sessions.map((session) => session.setUp(message, skipBin)));
     await Promise.all(sessions.map((session) => this.#takeHints(session)));

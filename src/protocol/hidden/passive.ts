@@ -8,7 +8,7 @@ import { TandemError } from "../../base/error.ts";
 import { candidateIndex } from "../../gbdt/split/candidate.ts";
 import { everOffered } from "../../gbdt/split/ever-offered.ts";
 import { rootId } from "../../gbdt/tree/grow.ts";
-import { middleBins } from "../../scheme/candidates/candidate-plan.ts";
+import { leftSidesOnly, middleBins } from "../../scheme/candidates/candidate-plan.ts";
 import { TreeCandidates } from "../../scheme/candidates/candidate-set.ts";
 import { HiddenNodes, type HiddenTreeJob } from "../../scheme/candidates/hidden-nodes.ts";
 import type { HiddenPassive, SummedRows, TakenNode } from "../../scheme/hidden-scheme.ts";
@@ -17,6 +17,7 @@ import type { DecidedSplit } from "../passive/answered-splits.ts";
 import type { Attempt } from "../passive/attempt.ts";
 import type { SplitAnswer } from "../passive/decide-split.ts";
 import { sampleDigest } from "../passive/digests.ts";
+import { HiddenSums, hiddenSumsCalls } from "../passive/hidden-sums.ts";
 import { histogramAnswers, type SumsAnswer } from "../passive/histogram-answer.ts";
 import type { PassiveMembership, ProtocolCalls, SetUpOutcome } from "../passive/membership.ts";
 import { checkSampleSize, RoundOpening, type RoundTerms } from "../passive/round-opening.ts";
@@ -39,6 +40,7 @@ export class HiddenMembers implements PassiveMembership {
   readonly #scheme: HiddenPassive;
   readonly #opening: RoundOpening;
   readonly #splits: SplitCount;
+  readonly #hiddenSums: HiddenSums | null;
   #trees: PassiveTrees<HiddenNodes> | null = null;
   readonly #answered: AnsweredNodes;
   /** The requested nodes of this tree, in this attempt. */
@@ -59,10 +61,12 @@ export class HiddenMembers implements PassiveMembership {
     });
     this.#splits = new SplitCount(agreed);
     this.showsDrawnColumns = drawsColumns(agreed);
-    const decisions = new SplitDecisions(attempt, this.#splitRules());
+    const hiddenSums = (this.#hiddenSums = agreed.defences.hidden_sums ? new HiddenSums(attempt, scheme) : null);
+    const decisions = new SplitDecisions(attempt, this.#splitRules(), hiddenSums);
     const transfers = new OutcomeTransfers(attempt, decisions);
     this.calls = {
       hints: () => this.#hints(),
+      ...hiddenSumsCalls(hiddenSums),
       ...(agreed.defences.hidden_outcomes
         ? {
             outcomeKeys: (keys) => transfers.keys(keys),
@@ -80,7 +84,10 @@ export class HiddenMembers implements PassiveMembership {
     const { job, heldBack } = this.#attempt;
     const { agreed, features, instanceCount } = job;
     const rows = trainingRows(job, heldBack);
-    const common = treeJobOf(job, rows.length, middleBins(features, rows));
+    const skipped = agreed.defences.hidden_sums
+      ? new Int32Array(features.length).fill(leftSidesOnly)
+      : middleBins(features, rows);
+    const common = treeJobOf(job, rows.length, skipped);
     const shared: HiddenTreeJob = {
       ...common,
       sendsTreeShape: sendsTreeShape(agreed),
@@ -93,7 +100,7 @@ export class HiddenMembers implements PassiveMembership {
       run: runOf(agreed.job, jobId),
       nodesMax: nodesOfJob(agreed),
       outputsPerTree: outputsPerTree(agreed),
-      summed: summedRows(shared, rows),
+      summed: summedRows(shared, rows, agreed.defences.hidden_sums),
       terms: layoutTerms(agreed),
     });
     return {
@@ -130,8 +137,9 @@ export class HiddenMembers implements PassiveMembership {
       const isRepeatable = node === rootId && this.#attempt.job.agreed.defences.answer_noise > 0;
       const root = isRepeatable ? messages.gradients : undefined;
       if (root !== undefined) current.repeatRoot(this.#answered.firstRoot(root, tree));
-      const task = current.task(node);
       const { digest } = signed;
+      const plain = current.task(node);
+      const task = this.#hiddenSums?.masked(tree, plain, [digest]) ?? plain;
       const treeOfRound = tree % this.#attempt.job.agreed.treesPerRound;
       const answers = await this.#answered.answer({ ...signed, root }, () =>
         histogramAnswers(tree, task, taken.sums(task, { tree, treeOfRound, digest }), this.#attempt.isMonotone),
@@ -251,10 +259,14 @@ export class HiddenMembers implements PassiveMembership {
   }
 }
 
-/** The rows that a scheme sums. */
-function summedRows(job: HiddenTreeJob, rows: Uint32Array): SummedRows {
+/**
+ * The rows that a scheme sums.
+ * @param answersAll sums are hidden, so that all candidates are answered: which are never offered is not revealed
+ */
+function summedRows(job: HiddenTreeJob, rows: Uint32Array, answersAll: boolean): SummedRows {
   const { plan, byPosition } = new TreeCandidates(job, 0, 0).all;
   const isOffered = (rank: number): boolean => {
+    if (answersAll) return true;
     const candidate = plan.candidates[rank];
     return job.ever?.[candidate.feature][candidateIndex(job.features[candidate.feature], candidate)] !== 0;
   };

@@ -31,17 +31,18 @@ function histogramAnswer(
   { candidateCount: count, message }: SumsPiece,
   isMonotone: boolean,
 ) {
-  const { node, counts, plan, suppressed, groups } = task;
+  const { node, counts, plan, suppressed, groups, noise, masks } = task;
+  const isHidden = masks !== undefined;
   const last = first + count;
   return {
     tree,
     node,
     firstCandidate: first,
     candidateCount: counts.length,
-    // Exact counts would reveal what the noise in the sums hides.
-    counts: Array.from(counts.subarray(first, last), (sumCount) => (task.noise === null ? sumCount : 0)),
+    // Exact counts would reveal what noise or masks hide.
+    counts: Array.from(counts.subarray(first, last), (sumCount) => (noise === null && !isHidden ? sumCount : 0)),
     lowerSides: isMonotone ? lowerSideBytes(plan.lowerSides.subarray(first, last)) : new Uint8Array(0),
-    suppressed: suppressedBitmap(suppressed.subarray(first, last)),
+    suppressed: isHidden ? new Uint8Array(0) : suppressedBitmap(suppressed.subarray(first, last)),
     groups: first === 0 ? groupMessages(groups) : [],
     scheme: message,
   };

@@ -7,11 +7,15 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
   ActiveGradients,
   ActiveHiddenSplits,
+  ActiveMaximum,
+  ActiveMaximumKeys,
   ActiveNode,
   ActiveOutcomeKeys,
   ActiveSetUp,
   ActiveSplitDecisions,
   PassiveHintsSchema,
+  PassiveMaximumKeysSchema,
+  PassiveMaximumSchema,
   PassiveOutcomeKeysSchema,
   PassiveSplitSchema,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -66,6 +70,8 @@ export interface ProtocolCalls {
   hints?(): AsyncGenerator<MessageInitShape<typeof PassiveHintsSchema>>;
   splits?(request: ActiveSplitDecisions): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>>;
   outcomeKeys?(keys: ActiveOutcomeKeys): Promise<MessageInitShape<typeof PassiveOutcomeKeysSchema>>;
+  maximumKeys?(keys: ActiveMaximumKeys): Promise<MessageInitShape<typeof PassiveMaximumKeysSchema>>;
+  maximum?(messages: AsyncIterable<ActiveMaximum>): AsyncGenerator<MessageInitShape<typeof PassiveMaximumSchema>>;
   hiddenSplits?(
     messages: AsyncIterable<ActiveHiddenSplits>,
   ): AsyncGenerator<MessageInitShape<typeof PassiveSplitSchema>>;

@@ -28,6 +28,7 @@ import {
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { groupsOf } from "../../gbdt/split/interactions.ts";
 import { HiddenMembers } from "../hidden/passive.ts";
+import { checkHiddenFeatures } from "../hidden-sums.ts";
 import { firstTreeOf, treeCountOf } from "../job-parameters.ts";
 import type { Tally } from "../../messages/tally.ts";
 import { peerText } from "../../wire/peer-text.ts";
@@ -126,6 +127,8 @@ export class PassiveRole {
     if (this.#setUp !== null && equals(ActiveSetUpSchema, this.#setUp.message, setUp)) return this.#setUp.answer;
     const { course, progress, isMonotone, tally } = this.#attempt;
     course.expect("joined");
+    const { agreed, features, name } = this.#job;
+    if (agreed.defences.hidden_sums) checkHiddenFeatures(features, name);
     const jobId = this.#joined?.hello.jobId ?? new Uint8Array(0);
     const { lasting, nodeMinimum, accept } = await this.#membership.setUp(setUp, jobId);
     course.expect("joined"); // the job may have ended meanwhile

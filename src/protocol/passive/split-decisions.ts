@@ -7,6 +7,7 @@ import type { AgreedParameters } from "../job-parameters.ts";
 import type { DecidedSplit } from "./answered-splits.ts";
 import type { Attempt } from "./attempt.ts";
 import { decideSplit, type SplitAnswer } from "./decide-split.ts";
+import type { HiddenSums } from "./hidden-sums.ts";
 
 export interface SplitRules {
   /** @throws TandemError PROTOCOL_STATE if one of these nodes may not be split by this party */
@@ -18,10 +19,13 @@ export interface SplitRules {
 export class SplitDecisions {
   readonly #attempt: Attempt;
   readonly #rules: SplitRules;
+  readonly #hiddenSums: HiddenSums | null;
 
-  constructor(attempt: Attempt, rules: SplitRules) {
+  /** @param hiddenSums null: decisions name candidates */
+  constructor(attempt: Attempt, rules: SplitRules, hiddenSums: HiddenSums | null) {
     this.#attempt = attempt;
     this.#rules = rules;
+    this.#hiddenSums = hiddenSums;
   }
 
   /** The members that go left under the named candidate. */
@@ -44,7 +48,9 @@ export class SplitDecisions {
         job.agreed,
       );
       const { current } = this.#attempt.trees;
-      const decided = decisions.map((decision) => decideSplit(current, job.features, tree, decision));
+      const decided = decisions.map((decision) =>
+        decideSplit(current, job.features, tree, this.#hiddenSums?.named(tree, decision) ?? decision),
+      );
       const own = decided.map(({ split }) => split);
       this.#rules.checkSplits(own.map(({ node }) => node));
       limit.check(own);

@@ -51,7 +51,8 @@ export class TreeAnswers {
         course.edge(work, true);
       }
       for (const answer of stored) {
-        tally.see("sums", answer, null, this.#membership.showsDrawnColumns);
+        const { hidden_sums: areShares } = this.#attempt.job.agreed.defences;
+        tally.see("sums", answer, null, this.#membership.showsDrawnColumns, areShares);
         yield answer;
       }
     }

@@ -97,6 +97,7 @@ export function treeJobOf(job: PassiveJob, trainedCount: number, skippedBins: In
     instances: everyRow(instanceCount),
     permutationSecret,
     skippedBins,
+    isInTieOrder: agreed.defences.hidden_sums,
     sampler: samplerOf(job),
     maxDepth: agreed.maxDepth,
     maxLeaves: agreed.maxLeaves,

@@ -5,6 +5,7 @@
  * @reveals passive: which instances are in each node that is split; which instances are sampled for each tree
  */
 import { create } from "@bufbuild/protobuf";
+import { maskBitsIn } from "../../codec/layout.ts";
 import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
 import type { CandidateRows } from "../../scheme/candidates/candidate-rows.ts";
@@ -27,6 +28,8 @@ import type { NodeSums } from "../active/member-sums.ts";
 import type { PeerSession } from "../active/peer-session.ts";
 import { plaintextDigest, type PlaintextJournal } from "../active/plaintext-journal.ts";
 import type { Decision, SplitAnswer } from "../active/split-decision.ts";
+import { addsUpUncounted } from "../active/uncounted-member-sums.ts";
+import { UncountedSums } from "../active/uncounted-sums.ts";
 import { BelievableSums } from "./active-believable-sums.ts";
 import { addsUp } from "./active-member-sums.ts";
 
@@ -78,13 +81,16 @@ class SentRound implements ActiveRound {
     return question();
   }
 
-  beginTree(tree: number): TreeMembership {
-    const { gradients, sample } = this.#round;
+  beginTree(tree: number, outputs: readonly number[]): TreeMembership {
+    const { gradients, sample, layout } = this.#round;
+    const isUncounted = maskBitsIn(layout) > 0;
     return {
       question: (asked) => nodeQuestion(tree, asked),
-      sumsCheck: () => new BelievableSums(gradients, sample),
+      sumsCheck: () => (isUncounted ? new UncountedSums(gradients, outputs) : new BelievableSums(gradients, sample)),
       addsUp: (node: NodeSums, leftMembers: Uint8Array, best: BestCandidate, draws: number) =>
-        addsUp(node, leftMembers, best, gradients, draws),
+        isUncounted
+          ? addsUpUncounted(node, leftMembers, best, gradients, draws, outputs)
+          : addsUp(node, leftMembers, best, gradients, draws),
       splits: (session, decisions) => splits(session, tree, decisions),
     };
   }

@@ -29,6 +29,7 @@ export class RoundGradients {
   readonly #repeats: Repeats;
   readonly #opening: RoundOpening;
   /** Of the round that began with this tree. */
+  #digest: Uint8Array | null = null;
   #taking: { readonly tree: number; readonly taken: Promise<void> } | null = null;
 
   constructor(
@@ -46,6 +47,12 @@ export class RoundGradients {
     this.#rules = rules;
     this.#beginTree = beginTree;
     this.#opening = new RoundOpening(attempt);
+  }
+
+  /** Of the current round, as the active party has signed it. */
+  get digest(): Uint8Array {
+    if (this.#digest === null) throw new TandemError("PROTOCOL_STATE", "the gradients of this round are incomplete");
+    return this.#digest;
   }
 
   /** A duplicate of gradients is read to its end and changes nothing; it must be the same. */
@@ -86,6 +93,7 @@ export class RoundGradients {
     const { course, job } = this.#attempt;
     const { tree, sampled } = first;
     course.edge("send", true);
+    this.#digest = null;
     try {
       this.#checkSample(sampled);
       this.#beginTree(first);
@@ -93,6 +101,7 @@ export class RoundGradients {
       const received = await this.#read(first, rest, (chunk) => this.#takeChunk(chunk));
       await this.#scheme.endOfGradients();
       const firstTree = await this.#attempt.received.accept(received);
+      this.#digest = received.digest;
       if (firstTree !== tree) this.#repeats(first, firstTree);
       await this.#begin({ tree, sample: sampleDigest(first) });
     } finally {

@@ -2,13 +2,15 @@
 import { TandemError } from "../../base/error.ts";
 import { totalBinCount } from "../../gbdt/split/binning.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
-import { mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { leftSidesOnly, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import type { SentTask } from "../../scheme/candidates/node-task.ts";
 import { SentNodes } from "../../scheme/candidates/sent-nodes.ts";
 import type { SentPassive } from "../../scheme/sent-scheme.ts";
 import type { ActiveGradients, ActiveNode, ActiveSetUp } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { layoutTerms } from "../job-parameters.ts";
 import type { Attempt } from "../passive/attempt.ts";
 import { membersDigest } from "../passive/digests.ts";
+import { HiddenSums, hiddenSumsCalls } from "../passive/hidden-sums.ts";
 import { histogramAnswers, type SumsAnswer } from "../passive/histogram-answer.ts";
 import type { PassiveMembership, ProtocolCalls, SetUpOutcome } from "../passive/membership.ts";
 import type { NodeSplit } from "../passive/round-store.ts";
@@ -27,6 +29,8 @@ export class SentMembers implements PassiveMembership {
   readonly #scheme: SentPassive;
   readonly #store: AnswerStore;
   readonly #rules: NodeSplitRules;
+  readonly #gradients: RoundGradients;
+  readonly #hiddenSums: HiddenSums | null;
   #trees: PassiveTrees<SentNodes> | null = null;
 
   constructor(attempt: Attempt, scheme: SentPassive) {
@@ -35,7 +39,7 @@ export class SentMembers implements PassiveMembership {
     this.#scheme = scheme;
     this.#store = new AnswerStore(job.roundStore ?? null);
     this.#rules = new NodeSplitRules(job.agreed, this.#store, answered);
-    const gradients = new RoundGradients(
+    const gradients = (this.#gradients = new RoundGradients(
       attempt,
       scheme,
       this.#store,
@@ -45,9 +49,11 @@ export class SentMembers implements PassiveMembership {
         const nodes = this.#begin(first, firstTree);
         this.#scheme.nextTree?.(nodes);
       },
-    );
-    const decisions = new SplitDecisions(attempt, this.#rules);
+    ));
+    const hiddenSums = (this.#hiddenSums = job.agreed.defences.hidden_sums ? new HiddenSums(attempt, scheme) : null);
+    const decisions = new SplitDecisions(attempt, this.#rules, hiddenSums);
     this.calls = {
+      ...hiddenSumsCalls(hiddenSums),
       gradients: (chunks) => gradients.take(chunks),
       splits: (request) => decisions.splits(request),
     };
@@ -57,7 +63,11 @@ export class SentMembers implements PassiveMembership {
     const { job, heldBack } = this.#attempt;
     const { agreed, features, instanceCount } = job;
     const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
-    const skippedBins = skipBin ? mostFrequentBins(features, instances) : new Int32Array(features.length).fill(-1);
+    const skippedBins = agreed.defences.hidden_sums
+      ? new Int32Array(features.length).fill(leftSidesOnly)
+      : skipBin
+        ? mostFrequentBins(features, instances)
+        : new Int32Array(features.length).fill(-1);
     const shared = treeJobOf(job, trainingRows(job, heldBack).length, skippedBins);
     const trees = new PassiveTrees(job, (sampler, ...tree) => new SentNodes({ ...shared, sampler }, ...tree));
     const lasting = await this.#scheme.setUp(message, {
@@ -93,8 +103,12 @@ export class SentMembers implements PassiveMembership {
     if (!this.#store.has(tree, node)) answered.requireUnfinished(tree, node);
     const { current } = this.#treesSetUp;
     const parting = this.#place(current, request);
+    const taskOf = (): SentTask => current.task(node);
+    const digests = (): Uint8Array[] => [this.#gradients.digest, Buffer.from(membersDigest(current.members(node)))];
+    // Of an answer that was stored before the shares are needed again.
+    const known = this.#hiddenSums?.masked(tree, taskOf(), digests());
     return this.#store.answer({ tree, node, parting }, () => {
-      const task = current.task(node);
+      const task = known ?? taskOf();
       return histogramAnswers(tree, task, this.#scheme.sums(task, computed), isMonotone);
     });
   }

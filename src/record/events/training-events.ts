@@ -22,7 +22,9 @@ const slot: z.ZodMiniType<Slot> = z.object({
   alphaMax: scale,
   r: countUpTo(128),
   padding: countUpTo(128),
-  noise: z.exactOptional(z.object({ largest: whole, excess: whole, max: whole, people: whole })),
+  noise: z.exactOptional(
+    z.object({ largest: whole, excess: whole, max: whole, people: whole, maskBits: z.exactOptional(countUpTo(128)) }),
+  ),
 });
 /** The slot layout as the job uses it, with the proof that no sum overflows. */
 const layoutSummary = z.object({

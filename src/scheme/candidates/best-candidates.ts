@@ -50,7 +50,7 @@ export function bestOfCandidates(
   );
   const candidates = (splitGain === gain ? indices : []).map((index): BestCandidate => ({
     kind: "candidate",
-    position: firstSplit + index,
+    position: ofPeer.names?.[index] ?? firstSplit + index,
     side: splits.subarray(index * stride, (index + 1) * stride),
   }));
   return { gain, tied: [...sets, ...candidates] };

@@ -29,6 +29,9 @@ export type PlannedCandidate = Candidate & {
   readonly feature: number;
 };
 
+/** In place of a skipped bin: the left side of every candidate is summed, as where sums are hidden. */
+export const leftSidesOnly = -2;
+
 export interface CandidatePlan {
   /** Per feature the skipped bin, or -1. */
   readonly skippedBins: Int32Array;
@@ -80,7 +83,7 @@ export function middleBins(features: readonly BinnedFeature[], instances: Uint32
 }
 
 /**
- * @param skippedBins per feature the skipped bin, or -1
+ * @param skippedBins per feature the skipped bin, or -1, or leftSidesOnly
  * @param positions a permutation of the candidates
  */
 export function planCandidates(
@@ -113,7 +116,15 @@ export function planCandidates(
     firstCandidate += own.length;
   });
   const binCounts = Uint32Array.from(features, totalBinCount);
-  return { skippedBins, binCounts, candidates, positions, lowerSides, sides, ...chains.arrays() };
+  return {
+    skippedBins: skippedBins.map((bin) => Math.max(-1, bin)),
+    binCounts,
+    candidates,
+    positions,
+    lowerSides,
+    sides,
+    ...chains.arrays(),
+  };
 }
 
 function sideKey(candidate: Candidate): number {
@@ -132,6 +143,7 @@ function addChains(
   const last = feature.binCount - 1;
   const missing = feature.hasMissing ? firstBin + feature.binCount : -1;
   const presentSkipped = skipped >= 0 && skipped <= last;
+  const isLeftOnly = skipped === leftSidesOnly;
   // Cuts below `turn` are summed from the left, the others from the right; if no present bin is skipped,
   // every (k, missing right) is a prefix and every (k, missing left) a suffix.
   const turn = presentSkipped ? skipped : last + 1;
@@ -141,15 +153,15 @@ function addChains(
   for (let k = 0; k < Math.min(turn, last + 1); k++) chains.step(firstBin + k, targetOf(k, false, true));
 
   // M + prefix: the complement of suffix(k), stands for (k, missing left).
-  if (missing >= 0 && presentSkipped) {
+  if (missing >= 0 && (presentSkipped || isLeftOnly)) {
     chains.begin();
     chains.step(missing, -1);
-    for (let k = 0; k < turn; k++) chains.step(firstBin + k, targetOf(k, true, true));
+    for (let k = 0; k < Math.min(turn, last); k++) chains.step(firstBin + k, targetOf(k, true, true));
   }
 
   // suffix: k+1..B-1 stands for (k, missing left), or without missing values for (k, missing right).
   const suffixFrom = presentSkipped ? turn : 0;
-  if (missing >= 0 || presentSkipped) {
+  if ((missing >= 0 || presentSkipped) && !isLeftOnly) {
     chains.begin();
     for (let k = last - 1; k >= suffixFrom; k--) chains.step(firstBin + k + 1, targetOf(k, missing >= 0, false));
   }
@@ -170,7 +182,7 @@ function addChains(
 
 /** Whether a candidate is summed over the complement of its categories, because the skipped bin is among these. */
 export function isFlipped(feature: BinnedFeature, candidate: CategoryCandidate, skipped: number): boolean {
-  return rightBins(feature, candidate).includes(skipped);
+  return skipped === leftSidesOnly || rightBins(feature, candidate).includes(skipped);
 }
 
 /** One chain per candidate: short, except for the one that is flipped. */

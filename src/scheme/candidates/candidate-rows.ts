@@ -11,6 +11,8 @@ export interface CandidateRows {
   readonly suppressed: Uint8Array;
   /** The first candidates, which are categories rather than splits, grouped by feature. */
   readonly groups: readonly CategoryGroup[];
+  /** Per candidate the number that names it in a decision; left out: its position. */
+  readonly names?: readonly number[];
 }
 
 export const noCandidates: CandidateRows = {

@@ -34,8 +34,10 @@ export interface CandidateSet {
 export interface CandidateJob {
   readonly features: readonly BinnedFeature[];
   readonly permutationSecret: Uint8Array;
-  /** Per feature the skipped bin, or -1. */
+  /** Per feature the skipped bin, or -1, or leftSidesOnly. */
   readonly skippedBins: Int32Array;
+  /** Sums are hidden: positions reveal nothing, and decide ties. Left out: the order is secret. */
+  readonly isInTieOrder?: boolean;
   /** Null: every feature may split every node. */
   readonly sampler: ColumnSampler | null;
 }
@@ -56,11 +58,11 @@ export class TreeCandidates {
     this.#tree = tree;
     const counts = job.features.map(candidateCount);
     this.#first = Uint32Array.from(counts, (_, i) => counts.slice(0, i).reduce((a, b) => a + b, 0));
-    this.#positions = secretPermutation(
-      job.permutationSecret,
-      round,
-      counts.reduce((a, b) => a + b, 0),
-    );
+    const count = counts.reduce((a, b) => a + b, 0);
+    this.#positions =
+      job.isInTieOrder === true
+        ? Uint32Array.from({ length: count }, (_, i) => i)
+        : secretPermutation(job.permutationSecret, round, count);
   }
 
   at(place: Omit<NodePlace, "tree">): CandidateSet {

@@ -1,6 +1,7 @@
 /** What a scheme sums at one node, and the fields of its answer besides sums. */
 import type { CandidatePlan } from "./candidate-plan.ts";
 import type { CategoryGroup } from "./category-group.ts";
+import type { NodeMasks } from "./node-masks.ts";
 
 /** The candidates of a node, in the node's order. */
 export interface NodeTask {
@@ -17,6 +18,8 @@ export interface NodeTask {
   readonly groups: readonly CategoryGroup[];
   /** Per candidate and slot the noise that a scheme adds to the sum, 0 where it is suppressed; null: no noise. */
   readonly noise: Float64Array | null;
+  /** The masks that a scheme adds to the sums, to those of suppressed candidates too; left out: sums are not hidden. */
+  readonly masks?: NodeMasks;
 }
 
 /** Members are known: positions in the tree's sample, their bins, and chains of bins per candidate. */

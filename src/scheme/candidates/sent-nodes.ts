@@ -59,6 +59,12 @@ export class SentNodes extends TreeNodes {
     noise?.split(parent, summed(this.sample, node, inside), summed(this.sample, sibling, outside));
   }
 
+  override checkDerived(parent: number, node: number, sibling: number): void {
+    super.checkDerived(parent, node, sibling);
+    if ([node, sibling].some((child) => this.placed(child).parent !== parent))
+      throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} are not the children of node ${parent}`);
+  }
+
   task(node: number): SentTask {
     const set = this.candidates(node);
     const { features, plan, groups } = set;

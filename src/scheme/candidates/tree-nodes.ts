@@ -147,6 +147,11 @@ export abstract class TreeNodes {
     return openBelow(interactions, open, this.#groups, splitBy);
   }
 
+  /** @throws TandemError PROTOCOL_STATE unless they may be a node and its children, of which one was requested */
+  checkDerived(parent: number, node: number, sibling: number): void {
+    this.checkNumbers(parent, node, sibling);
+  }
+
   protected checkNumbers(parent: number, node: number, sibling: number): void {
     if (node <= parent || sibling <= parent || node === sibling || Math.max(node, sibling) >= this.nodeCountMax)
       throw new TandemError("PROTOCOL_STATE", `nodes ${node} and ${sibling} cannot be the children of node ${parent}`);
@@ -176,8 +181,11 @@ export abstract class TreeNodes {
    * job with noise, where the order would link candidates from tree to tree
    */
   order(node: number): Uint32Array {
-    if (this.offers.noise !== null)
-      throw new TandemError("PROTOCOL_STATE", "a job with noise does not reveal the order of candidates");
+    if (this.offers.noise !== null || this.job.isInTieOrder === true)
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        "a job with noise or hidden sums does not reveal the order of candidates",
+      );
     this.placed(node);
     if (node === 0 && !this.isRootAsked)
       throw new TandemError("PROTOCOL_STATE", "the order of candidates was requested before their sums");

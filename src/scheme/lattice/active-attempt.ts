@@ -12,6 +12,7 @@ import { type AnswerBudget, hintCountMax } from "../../crypto/lattice/parameters
 import type { JobBounds } from "../../crypto/lattice/parameters/job-bounds.ts";
 import { jobProof } from "../../crypto/lattice/parameters/job-proof.ts";
 import type { Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
+import { shareBits, ShareDecoder } from "../../crypto/lattice/parameters/shares.ts";
 import { type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { bytesFieldHeader } from "../../wire/large-bytes.ts";
 import { LatticeNodeSchema, LatticeSetUpSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
@@ -65,6 +66,16 @@ export class ActiveAttempt {
       nonce,
       nonces: Buffer.concat(nonces),
     });
+  }
+
+  /** Bits of masks; 0: there are none. */
+  get maskBits(): number {
+    return shareBits(this.#bounds);
+  }
+
+  /** Turns what is decrypted into shares. */
+  get shareDecoder(): ShareDecoder {
+    return new ShareDecoder(this.#bounds);
   }
 
   hintCount(peer: number): number {
@@ -172,22 +183,26 @@ function within(budget: AnswerBudget, set: LatticeSet): AnswerBudget {
 }
 
 /** Set A if it hides the requested answers, otherwise B, whose hints are four times as large. */
-function boundsFor({ layout, rows, instanceCount }: HiddenActiveJob, budget: AnswerBudget): JobBounds {
-  const terms = termsOf(layout, rows?.length ?? instanceCount);
+function boundsFor({ layout, rows, instanceCount, masksSums }: HiddenActiveJob, budget: AnswerBudget): JobBounds {
+  const terms = termsOf(layout, rows?.length ?? instanceCount, masksSums);
   const boundsIn = (set: LatticeSet): JobBounds => hidingBounds(set, terms, within(budget, set));
   try {
     return boundsIn(latticeSets.A);
   } catch (error) {
-    if (!(error instanceof TandemError)) throw error;
+    if (!(error instanceof TandemError) || masksSums) throw error;
     return boundsIn(latticeSets.B);
   }
 }
 
-function termsOf({ slots, noise, limbs, hidesCounts }: GradientLayout, rowCount: number): LatticeTerms {
+function termsOf(
+  { slots, noise, limbs, hidesCounts }: GradientLayout,
+  rowCount: number,
+  masksSums: boolean,
+): LatticeTerms {
   const unit = slots[0].noise?.largest;
   if (limbs !== 1 || !hidesCounts || unit === undefined)
     throw new TandemError("USAGE", "the lattice scheme sums integers below 2^50. Use a lower --resolution-bits");
-  return { rowCount, resolutionBits: Math.log2(unit), noiseMax: noise?.max ?? 0 };
+  return { rowCount, resolutionBits: Math.log2(unit), noiseMax: noise?.max ?? 0, masksSums };
 }
 
 function rowsOf({ rows, instanceCount }: HiddenActiveJob): Int32Array | null {

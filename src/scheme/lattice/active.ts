@@ -11,6 +11,7 @@ import type { LatticeKernel } from "../../crypto/lattice/kernel.ts";
 import { LatticeSumsSchema } from "../../wire/generated/tandem/v1/lattice_pb.ts";
 import { checkBitmap, isSet } from "../../wire/bitmap.ts";
 import { decodeMessage } from "../../wire/scheme-message.ts";
+import { newShares, setShare } from "../candidates/node-masks.ts";
 import type { HiddenActive, HiddenActiveJob, HiddenNode } from "../hidden-scheme.ts";
 import { type AskedOfPeer, type GradientChunk, noOperations, type SchemeParameters } from "../scheme.ts";
 import { ActiveAttempt } from "./active-attempt.ts";
@@ -66,13 +67,8 @@ export class LatticeActive implements HiddenActive {
     counts: readonly number[],
     asked: AskedOfPeer,
   ): Promise<Float64Array> {
-    const { words, answered } = decodeMessage(LatticeSumsSchema, message);
-    const hintCount = this.#current.hintCount(asked.peer);
-    const places = answered.length === 0 ? null : placesIn(answered, hintCount);
     const candidates = counts.flatMap((count, i) => (count === 0 ? [] : [i]));
-    if (candidates.length !== (places?.length ?? hintCount))
-      throw new TandemError("PROTOCOL_STATE", "an answer has different candidates than its node");
-    const byOutput = await this.#current.open(asked, words, places);
+    const byOutput = await this.#opened(message, candidates.length, asked);
     const sums = new Float64Array(counts.length * columnCount(layout));
     for (const { output, pairs } of byOutput) {
       candidates.forEach((candidate, i) => {
@@ -81,9 +77,32 @@ export class LatticeActive implements HiddenActive {
         sums[row + 1] = pairs[2 * i + 1];
       });
     }
-    this.counts.decryptions += candidates.length * byOutput.length;
-    this.counts.candidateCiphertexts += candidates.length * byOutput.length;
     return sums;
+  }
+
+  get maskBits(): number {
+    return this.#current.maskBits;
+  }
+
+  async shares(layout: GradientLayout, message: Uint8Array, count: number, asked: AskedOfPeer): Promise<Uint32Array[]> {
+    const shares = layout.slots.map(() => newShares(count));
+    const decoder = this.#current.shareDecoder;
+    for (const { output, pairs } of await this.#opened(message, count, asked))
+      for (let i = 0; i < pairs.length; i++) setShare(shares[2 * output + (i % 2)], i >>> 1, decoder.share(pairs[i]));
+    return shares;
+  }
+
+  /** Per output of the tree what the answer holds of each of its candidates. */
+  async #opened(message: Uint8Array, count: number, asked: AskedOfPeer): ReturnType<ActiveAttempt["open"]> {
+    const { words, answered } = decodeMessage(LatticeSumsSchema, message);
+    const hintCount = this.#current.hintCount(asked.peer);
+    const places = answered.length === 0 ? null : placesIn(answered, hintCount);
+    if (count !== (places?.length ?? hintCount))
+      throw new TandemError("PROTOCOL_STATE", "an answer has different candidates than its node");
+    const byOutput = await this.#current.open(asked, words, places);
+    this.counts.decryptions += count * byOutput.length;
+    this.counts.candidateCiphertexts += count * byOutput.length;
+    return byOutput;
   }
 
   close(): void {

@@ -20,6 +20,7 @@ const nothing: SchemeSecret = { scheme: latticeSchemeName, serialise: () => latt
 export const lattice: HiddenScheme = {
   name: latticeSchemeName,
   membership: "hidden",
+  masksSums: true,
   parameters: () => ({}),
   conflicts: latticeConflicts,
   codecFor: latticeCodec,

@@ -14,6 +14,7 @@ import { jobNonce } from "../../crypto/lattice/job-seeds.ts";
 import type { JobBounds } from "../../crypto/lattice/parameters/job-bounds.ts";
 import type { BinChains, Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
 import { wordBytes } from "../../crypto/lattice/parameters/sets.ts";
+import { shareBits } from "../../crypto/lattice/parameters/shares.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import {
   LatticeHintsSchema,
@@ -159,19 +160,31 @@ export class LatticePassive implements HiddenPassive {
     }
   }
 
-  /** Hint indices of the node's candidates that are not suppressed, ascending. */
-  #answered({ inJob, suppressed }: HiddenTask, first: number, last: number): Uint32Array {
+  get maskBits(): number {
+    return shareBits(this.#setUpState().bounds);
+  }
+
+  /** Hint indices of the node's candidates that are not suppressed, ascending; where sums are masked, of all. */
+  #answered({ inJob, suppressed, masks }: HiddenTask, first: number, last: number): Uint32Array {
     const { hintOf } = this.#setUpState();
     return Uint32Array.from(
-      inJob.filter((_, i) => i >= first && i < last && suppressed[i] === 0),
+      inJob.filter((_, i) => i >= first && i < last && (suppressed[i] === 0 || masks !== undefined)),
       (place) => hintOf[place],
     );
   }
 
-  /** Per hint the noise added to g and h of an output; null: none. */
-  #noise({ noise, inJob, suppressed }: HiddenTask, output: number): Float64Array | null {
-    if (noise === null) return null;
+  /** Per hint the noise or the masks added to g and h of an output; null: none. */
+  #noise({ noise, masks, inJob, suppressed }: HiddenTask, output: number): Float64Array | null {
     const { hintOf, hintCount, bounds } = this.#setUpState();
+    if (masks !== undefined) {
+      const added = new Float64Array(2 * hintCount);
+      const bits = this.maskBits;
+      inJob.forEach((place, i) => {
+        for (const slot of [0, 1]) added[2 * hintOf[place] + slot] = Number(masks.of(i, 2 * output + slot, bits));
+      });
+      return added;
+    }
+    if (noise === null) return null;
     const slotCount = noise.length / suppressed.length;
     const slot = 2 * output;
     const added = new Float64Array(2 * hintCount);

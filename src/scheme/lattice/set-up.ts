@@ -29,12 +29,18 @@ export interface LatticeTerms {
   readonly rowCount: number;
   readonly resolutionBits: number;
   readonly noiseMax: number;
+  readonly masksSums: boolean;
 }
 
 export function latticeTerms(terms: LayoutTerms, rowCount: number): LatticeTerms {
   if (terms.resolutionBits === 0)
     throw new TandemError("USAGE", "the lattice scheme needs layout auto: the paper's layout has no room for signs");
-  return { rowCount, resolutionBits: terms.resolutionBits, noiseMax: toNoiseScale(terms)?.max ?? 0 };
+  return {
+    rowCount,
+    resolutionBits: terms.resolutionBits,
+    noiseMax: toNoiseScale(terms)?.max ?? 0,
+    masksSums: terms.masksSums === true,
+  };
 }
 
 /**

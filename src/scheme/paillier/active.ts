@@ -13,7 +13,8 @@ import { coresIdle } from "../../base/scheduling/idle-cores.ts";
 import { inOrder } from "../../base/scheduling/in-order.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { decodeSums, encode } from "../../codec/batch-codec.ts";
-import { columnCount, type GradientLayout } from "../../codec/layout.ts";
+import { decodeShares } from "../../codec/masked-sums.ts";
+import { columnCount, type GradientLayout, maskBitsIn } from "../../codec/layout.ts";
 import { plaintextBitsMax, sumPacking } from "../../codec/packing.ts";
 import { integerBytes } from "../../crypto/integers.ts";
 import type { Kernel, PrivateEvaluator, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
@@ -27,6 +28,7 @@ import {
 } from "../../wire/generated/tandem/v1/paillier_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { type GradientChunk, noOperations, type SchemeParameters } from "../scheme.ts";
+import { newShares, setShare } from "../candidates/node-masks.ts";
 import type { SentActive } from "../sent-scheme.ts";
 import { allShortcuts, type Shortcuts } from "../shortcuts.ts";
 import { bigEndianBytes } from "../../wire/big-endian.ts";
@@ -45,6 +47,14 @@ const noBytes = new Uint8Array(0);
 /** Memory limit of precomputed obfuscators. */
 const obfuscatorBytesMax = 256 << 20;
 
+/** Where a plaintext of a candidate is, among decrypted bytes. */
+interface OpenedField {
+  readonly candidate: number;
+  readonly p: number;
+  readonly bytes: Uint8Array;
+  readonly bitOffset: number;
+}
+
 export class PaillierActive implements SentActive {
   readonly name = paillierSchemeName;
   readonly membership = "sent";
@@ -62,6 +72,7 @@ export class PaillierActive implements SentActive {
   /** Computed once, for all passive parties and attempts. */
   #roots: Promise<Uint8Array[]> | undefined;
   readonly #seed: Uint8Array;
+  #maskBits = 0;
 
   constructor(
     kernel: Kernel,
@@ -97,7 +108,12 @@ export class PaillierActive implements SentActive {
     return plaintextBitsMax(this.#keyBits);
   }
 
+  get maskBits(): number {
+    return this.#maskBits;
+  }
+
   async setUp({ layout }: { readonly layout: GradientLayout }): Promise<Uint8Array> {
+    this.#maskBits = maskBitsIn(layout);
     this.#roots ??= modulusProof(this.#own, this.#public);
     await this.#tasks?.open();
     return encodeMessage(PaillierSetUpSchema, {
@@ -225,10 +241,28 @@ export class PaillierActive implements SentActive {
   }
 
   async sums(layout: GradientLayout, message: Uint8Array, counts: readonly number[]): Promise<Float64Array> {
+    const rowSums = columnCount(layout);
+    const sums = new Float64Array(counts.length * rowSums);
+    for (const { candidate, p, bytes, bitOffset } of await this.#opened(layout, message, counts.length)) {
+      // Random bits are in the fields of empty candidates.
+      if (counts[candidate] > 0) decodeSums(layout, p, bytes, bitOffset, counts[candidate], sums, candidate * rowSums);
+    }
+    return sums;
+  }
+
+  async shares(layout: GradientLayout, message: Uint8Array, count: number): Promise<Uint32Array[]> {
+    const shares = layout.slots.map(() => newShares(count));
+    for (const { candidate, p, bytes, bitOffset } of await this.#opened(layout, message, count))
+      for (const { slot, share } of decodeShares(layout, p, bytes, bitOffset)) setShare(shares[slot], candidate, share);
+    return shares;
+  }
+
+  /** The decrypted fields of consecutive candidates. */
+  async #opened(layout: GradientLayout, message: Uint8Array, count: number): Promise<readonly OpenedField[]> {
     const { ciphertexts } = decodeMessage(PaillierSumsSchema, message);
     const perCandidate = layout.plaintexts.length;
     const packing = sumPacking(layout.plaintextBits, this.#keyBits, this.#shortcuts.packing);
-    const plaintextCount = counts.length * perCandidate;
+    const plaintextCount = count * perCandidate;
     const expected = Math.ceil(plaintextCount / packing.perCiphertext);
     const width = this.#ciphertextBytes;
     if (ciphertexts.length !== expected * width) {
@@ -241,27 +275,20 @@ export class PaillierActive implements SentActive {
     this.counts.decryptions += plain.count;
     this.counts.candidateCiphertexts += plain.count;
 
-    const rowSums = columnCount(layout);
-    const sums = new Float64Array(counts.length * rowSums);
+    const fields: OpenedField[] = [];
     for (let c = 0; c < plain.count; c++) {
       const bytes = plain.bytes.subarray(c * plain.sizeBytes, (c + 1) * plain.sizeBytes);
       const first = c * packing.perCiphertext;
       const held = Math.min(packing.perCiphertext, plaintextCount - first);
-      // Random bits are above these fields, and in the fields of empty candidates.
-      for (let k = 0; k < held; k++) {
-        const candidate = Math.floor((first + k) / perCandidate);
-        if (counts[candidate] === 0) continue;
-        decodeSums(
-          layout,
-          (first + k) % perCandidate,
+      // Random bits are above these fields.
+      for (let k = 0; k < held; k++)
+        fields.push({
+          candidate: Math.floor((first + k) / perCandidate),
+          p: (first + k) % perCandidate,
           bytes,
-          k * packing.strideBits,
-          counts[candidate],
-          sums,
-          candidate * rowSums,
-        );
-      }
+          bitOffset: k * packing.strideBits,
+        });
     }
-    return sums;
+    return fields;
   }
 }

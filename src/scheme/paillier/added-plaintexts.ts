@@ -1,9 +1,10 @@
 /**
- * What a passive party adds to packed sums, one plaintext per ciphertext: the noise constants of its fields, and random
+ * What a passive party adds to packed sums, one plaintext per ciphertext: noise or masks in its fields, and random
  * bits wherever a packed plaintext holds no sum (unused-room.ts).
  */
 import { encodeNoise } from "../../codec/batch-codec.ts";
-import type { GradientLayout } from "../../codec/layout.ts";
+import { type GradientLayout, maskBitsIn } from "../../codec/layout.ts";
+import { encodeMasks } from "../../codec/masked-sums.ts";
 import type { SumPacking } from "../../codec/packing.ts";
 import type { PublicKey } from "../../crypto/paillier/keys.ts";
 import { type CiphertextVector, PlaintextVector } from "../../crypto/paillier/vectors.ts";
@@ -17,7 +18,7 @@ export interface Addition {
   readonly key: PublicKey;
 }
 
-type Candidates = Pick<NodeTask, "counts" | "noise" | "suppressed">;
+type Candidates = Pick<NodeTask, "counts" | "noise" | "masks" | "suppressed">;
 
 /** @param packed the sums of `count` candidates from `first` on, before re-randomisation */
 export function addedPlaintexts(
@@ -41,19 +42,31 @@ export function addedPlaintexts(
     const plaintext = bytes.subarray(c * sizeBytes, (c + 1) * sizeBytes);
     const ciphertext = packed.bytes.subarray(c * packed.sizeBytes, (c + 1) * packed.sizeBytes);
     room.fill(plaintext, key, { ciphertext, place: first * width + start, isEmpty, strideBits });
-    if (task.noise === null) continue;
+    const { noise, masks } = task;
+    if (noise === null && masks === undefined) continue;
     for (let k = 0; k < held; k++) {
       if (isEmpty[k]) continue;
       const candidate = candidateAt(k);
       const slotCount = layout.slots.length;
-      const ofCandidate = task.noise.subarray(candidate * slotCount, (candidate + 1) * slotCount);
-      encodeNoise(layout, (start + k) % width, plaintext, k * strideBits, task.counts[candidate], ofCandidate);
+      const [p, at, people] = [(start + k) % width, k * strideBits, task.counts[candidate]];
+      if (masks !== undefined)
+        encodeMasks(layout, p, plaintext, at, people, (slot) => masks.of(candidate, slot, maskBitsIn(layout)));
+      else if (noise !== null)
+        encodeNoise(
+          layout,
+          p,
+          plaintext,
+          at,
+          people,
+          noise.subarray(candidate * slotCount, (candidate + 1) * slotCount),
+        );
     }
   }
   return new PlaintextVector(bytes, sizeBytes);
 }
 
 /** The active party knows that there is no sum, by the count 0 or the mark of a suppressed candidate. */
-function holdsNobody({ counts, suppressed, noise }: Candidates, candidate: number): boolean {
+function holdsNobody({ counts, suppressed, noise, masks }: Candidates, candidate: number): boolean {
+  if (masks !== undefined) return false;
   return suppressed[candidate] === 1 || (noise === null && counts[candidate] === 0);
 }

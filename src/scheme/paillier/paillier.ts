@@ -40,6 +40,7 @@ export class PaillierSecret implements SchemeSecret {
 export const paillier: SentScheme = {
   name: paillierSchemeName,
   membership: "sent",
+  masksSums: true,
 
   parameters: ({ keyBits, insecureKey }) => {
     checkKeyBits(keyBits, insecureKey);

@@ -9,6 +9,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { inOrder } from "../../base/scheduling/in-order.ts";
+import { maskBitsIn } from "../../codec/layout.ts";
 import { type SumPacking, sumPacking } from "../../codec/packing.ts";
 import type { Kernel, PublicEvaluator } from "../../crypto/paillier/kernel.ts";
 import { checkModulusProof } from "../../crypto/paillier/modulus-proof.ts";
@@ -119,6 +120,10 @@ export class PaillierPassive implements SentPassive {
       obfuscators: new ObfuscatorPool(evaluator, (count) => evaluator.obfuscators(count), obfuscatorBatch),
     };
     return message;
+  }
+
+  get maskBits(): number {
+    return maskBitsIn(this.#setUpState().addition.layout);
   }
 
   beginRound(tree: SentNodes): void {

@@ -17,6 +17,9 @@ import type { LatticeSet } from "./sets.ts";
 export const resolutionBitsMin = 4;
 export const resolutionBitsMax = 24;
 
+/** The fewest bits of sums that are compared on shares (crypto/maximum). */
+const comparedBitsMin = 12;
+
 /** Sums stay below 2^50: they become doubles, and the widest t of set B is then 2^101. */
 const sumBitsMax = 50;
 /** From this width on the Fisher information of the smudging noise is 0.779 / W^2; for a tiny W it would be more. */
@@ -30,6 +33,8 @@ export interface JobSize {
   readonly resolutionBits: number;
   /** The largest magnitude of the noise that a passive party adds to a sum; default 0. */
   readonly noiseMax?: number;
+  /** Sums are masked (shares.ts). Left out: they are not. */
+  readonly masksSums?: boolean;
 }
 
 export interface JobBounds {
@@ -62,15 +67,24 @@ const modulusBits = ({ primes }: LatticeSet): number => 50 * primes.length;
 /**
  * @throws TandemError USAGE for an impossible size, LAYOUT_OVERFLOW if the smudging noise would be too narrow
  */
-export function jobBounds(set: LatticeSet, { rowCount, resolutionBits, noiseMax = 0 }: JobSize): JobBounds {
+export function jobBounds(
+  set: LatticeSet,
+  { rowCount, resolutionBits, noiseMax = 0, masksSums = false }: JobSize,
+): JobBounds {
   checkSize(rowCount, resolutionBits, noiseMax);
   const largestSum = BigInt(rowCount) << BigInt(resolutionBits);
   const noise = BigInt(noiseMax);
   const sideBySide = set.groups === 1;
   const slotBits = sideBySide ? bitLength(largestSum + 2n * noise) : 0;
-  const t = sideBySide ? 2n ** BigInt(2 * slotBits + 1) : 2n * (largestSum + noise) + 1n;
+  if (sideBySide && masksSums) throw new TandemError("USAGE", "hidden sums need set A of the lattice scheme");
+  const t = sideBySide
+    ? 2n ** BigInt(2 * slotBits + 1)
+    : masksSums
+      ? 1n << BigInt(shareBitsFor(largestSum))
+      : 2n * (largestSum + noise) + 1n;
   const scale = latticeModulus(set) / t;
-  const errorMax = 16n * BigInt(rowCount + 2 * set.degree);
+  // A masked sum is within 2 of a multiple of q / t.
+  const errorMax = 16n * BigInt(rowCount + 2 * set.degree) + (masksSums ? 2n : 0n);
   const roundingMax = wordRoundingMax(set) + (sideBySide ? 2n ** BigInt(slotBits + 1) : t / 2n + 1n);
   const room = (scale - 2n * errorMax - 2n * roundingMax) / 8n;
   const smudgingWidth = room < smudgingWidthMax ? room : smudgingWidthMax;
@@ -78,6 +92,14 @@ export function jobBounds(set: LatticeSet, { rowCount, resolutionBits, noiseMax 
   const slotOffset = sideBySide ? noiseMax : 0;
   const size = { set, rowCount, resolutionBits, noiseMax };
   return { ...size, t, slotBits, slotOffset, scale, errorMax, roundingMax, smudgingWidth };
+}
+
+/**
+ * The bits of a share: an honest sum, also with lambda, is below a quarter of the ring, so that shares can be widened
+ * (crypto/maximum).
+ */
+function shareBitsFor(largestSum: bigint): number {
+  return Math.max(bitLength(largestSum) + 1, comparedBitsMin) + 2;
 }
 
 /** The part of the bounds that a kernel needs. */

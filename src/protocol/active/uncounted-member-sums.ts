@@ -4,7 +4,7 @@
  */
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { BestCandidate } from "../../scheme/candidates/best-candidates.ts";
-import { isWithin, type NodeSums, sideSums, noiseSlack } from "../active/member-sums.ts";
+import { isWithin, type NodeSums, sideSums, noiseSlack } from "./member-sums.ts";
 
 /**
  * @param draws number of noise draws in the sum of a candidate of the node

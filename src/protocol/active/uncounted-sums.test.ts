@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { noCandidates } from "../../scheme/candidates/candidate-rows.ts";
-import { UncountedSums } from "./active-uncounted-sums.ts";
+import { UncountedSums } from "./uncounted-sums.ts";
 
 const columns = [Float64Array.of(-2, 3, 1, 9), Float64Array.of(1, 2, 1, 9)];
 const node = { sampled: Uint32Array.of(0, 1, 2), totals: Float64Array.of(2, 4, 3) };
