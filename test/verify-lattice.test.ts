@@ -221,13 +221,58 @@ test.each(brokenOff)("broken-off attempts: $name", async ({ job = {}, party, wha
   ]);
 });
 
-test("broken-off attempts: undecided if another party's opening lacks what the active party had from it", async () => {
-  const cheat = { ...marks, ...leavesBelow };
-  const [bank, shop, telecom] = await opened({ table, training: two, cheat, fails });
-  const silent = { ...telecom, gradients: telecom.gradients.filter(({ node }) => node === 0) };
-  const verdict = await check([bank, shop, silent]);
-  const what = /^the request of node \d: not .* \(bank towards shop\), but no party has stored .* from telecom$/;
-  expect(deviations(verdict)).toEqual([{ party: null, tree: 1, what: expect.stringMatching(what) as string }]);
+describe("broken-off attempts: evidence that is left out", () => {
+  const marked = { table, training: two, cheat: { ...marks, ...leavesBelow }, fails };
+  const lied = { table, training: two, defences: noise, cheat: { ...lies, ...leavesBelow }, fails };
+  const one = (party: string | null, what: RegExp, tree = 1) => [
+    { party, tree, what: expect.stringMatching(what) as string },
+  ];
+  const withoutTree = (opening: Opening): Opening => ({
+    ...opening,
+    gradients: opening.gradients.filter(({ tree }) => tree === 0),
+  });
+  const lacksRequest = /^it has signed an answer about node \d, and its opening lacks the request$/;
+
+  test("a passive party that leaves out signed requests of a tree is named", async () => {
+    const [bank, shop, telecom] = await opened(marked);
+    for (const silent of [withoutTree(telecom), { ...telecom, gradients: telecom.gradients.slice(0, -1) }])
+      expect(deviations(await check([bank, shop, silent]))).toEqual(one("telecom", lacksRequest));
+  });
+
+  test("a passive party that has answered falsely, and leaves out what shows it, is named", async () => {
+    const [bank, shop, telecom] = await opened(lied);
+    const what = /^the sums of node 0: not/;
+    expect(deviations(await check([bank, shop, telecom]))).toEqual(one("shop", what));
+    expect(deviations(await check([bank, withoutTree(shop), telecom]))).toEqual(one("shop", lacksRequest));
+    // It may leave out the request after its answer only.
+    const first = { ...shop, gradients: shop.gradients.filter(({ tree, node }) => tree === 0 || node === 0) };
+    const answers = bank.answers.filter(({ peer, node }) => peer !== "shop" || node === 0);
+    expect(answers.length).toBeLessThan(bank.answers.length);
+    expect(deviations(await check([{ ...bank, answers }, first, telecom]))).toEqual(one("shop", what));
+  });
+
+  test("false answers after which nothing was requested are attributed", async () => {
+    const openings = await opened({ ...lied, cheat: { ...lies, ...leavesRoot } });
+    expect(deviations(await check(openings))).toEqual(one("shop", /^the sums of node 0: not/));
+  });
+
+  test("an active party that deviates towards one party, and leaves out what another answered, is named", async () => {
+    const [bank, shop, telecom] = await opened(marked);
+    expect(bank.answers.map(({ peer }) => peer)).toContain("telecom");
+    const lacking = { ...bank, answers: bank.answers.filter(({ peer }) => peer !== "telecom") };
+    const what = /^the request of node \d: not .* \(towards shop\), and its evidence lacks .* telecom has signed$/;
+    expect(deviations(await check([lacking, shop, withoutTree(telecom)]))).toEqual(one("bank", what));
+    expect(deviations(await check([lacking, shop, telecom]))).toEqual(one("bank", /^the request of node \d: not/));
+  });
+
+  test("answers that were not signed by their party are a fault of the opening", async () => {
+    const [bank, shop, telecom] = await opened(marked);
+    const [answer, ...rest] = bank.answers;
+    const forged = { ...answer, node: answer.node + 1 };
+    expect(deviations(await check([{ ...bank, answers: [forged, ...rest] }, shop, telecom]))).toEqual(
+      one("bank", /^answers in its evidence do not have a valid signature of/),
+    );
+  });
 });
 
 test("a party that answers falsely, and does not sign the tree, does not have the bank blamed", async () => {
@@ -237,7 +282,7 @@ test("a party that answers falsely, and does not sign the tree, does not have th
   expect(telecom.trees).toHaveLength(1);
   expect(deviations(await check(openings))).toMatchObject([{ party: "shop", tree: 0 }]);
   const silent = { ...shop, trees: [], gradients: [] };
-  expect(deviations(await check([bank, silent, telecom]))).toMatchObject([{ party: null, tree: 0 }]);
+  expect(deviations(await check([bank, silent, telecom]))).toMatchObject([{ party: "shop", tree: 0 }]);
 });
 
 describe("hidden outcomes", () => {

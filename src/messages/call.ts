@@ -60,12 +60,22 @@ export interface ClosedGradients {
   readonly digest: Uint8Array;
 }
 
+/** An answer that the passive party signs, in the message that completes it. */
+export interface ClosedAnswer<Kind extends string> {
+  readonly tree: number;
+  readonly node: number;
+  /** The node's entries: its request and its answer. */
+  readonly notes: readonly Note<Kind>[];
+}
+
 /** Receives the messages of one call, at either end. */
 export interface Recorder<Request, Answer, Kind extends string> {
   request?(message: Request): void;
   /** After a request that completes gradients: what is signed with it. Null: nothing. */
   closed?(message: Request): ClosedGradients | null;
   answer?(message: Answer): void;
+  /** After an answer that completes what is asked about a node: what is signed with it. Null: nothing. */
+  answered?(message: Answer): ClosedAnswer<Kind> | null;
   /** Called once the call has succeeded; in the order in which an auditor checks the entries. */
   notes(): readonly Note<Kind>[];
 }

@@ -131,6 +131,12 @@ const histograms = call<"histograms">()({
   },
   recorder({ digests, keepsPieces }) {
     const asked = new Map<string, AskedNode>();
+    const notesOf = ({ tree, node, request: sent, answers, sums, pieces }: AskedNode): Note<NodeEntry>[] => [
+      { kind: "members", tree, node, digest: sent.members },
+      ...(sent.hasGradients ? [{ kind: "node gradients" as const, tree, node, digest: sent.gradients }] : []),
+      { kind: "answer", tree, node, digest: digests.bytes(...answers) },
+      { kind: "sums", tree, node, digest: ofAllPieces(digests, sums), ...(keepsPieces ? { pieces } : {}) },
+    ];
     let request = new NodeDigest(digests);
     return {
       request(message) {
@@ -147,17 +153,17 @@ const histograms = call<"histograms">()({
       answer(message) {
         const node = asked.get(`${message.tree}/${message.node}`);
         if (node === undefined) return;
-        node.answers.push(digests.message({ ...message, scheme: noBytes }));
+        node.answers.push(digests.message({ ...message, scheme: noBytes, signature: noBytes }));
         node.sums.push(digests.bytes(message.scheme));
         if (keepsPieces) node.pieces.push(message.scheme);
       },
-      notes: () =>
-        [...asked.values()].flatMap(({ tree, node, request: sent, answers, sums, pieces }): Note<NodeEntry>[] => [
-          { kind: "members", tree, node, digest: sent.members },
-          ...(sent.hasGradients ? [{ kind: "node gradients" as const, tree, node, digest: sent.gradients }] : []),
-          { kind: "answer", tree, node, digest: digests.bytes(...answers) },
-          { kind: "sums", tree, node, digest: ofAllPieces(digests, sums), ...(keepsPieces ? { pieces } : {}) },
-        ]),
+      answered({ tree, node, firstCandidate, counts, candidateCount }) {
+        const whole = asked.get(`${tree}/${node}`);
+        const isLast = firstCandidate + counts.length === candidateCount;
+        if (whole === undefined || !isLast || !whole.request.hasGradients) return null;
+        return { tree, node, notes: notesOf(whole) };
+      },
+      notes: () => [...asked.values()].flatMap(notesOf),
     };
   },
 });

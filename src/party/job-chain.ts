@@ -3,8 +3,8 @@ import { type KeyObject, sign, verify, X509Certificate } from "node:crypto";
 import { TandemError } from "../base/error.ts";
 import { digestBytes } from "../protocol/chain/entries.ts";
 import { type ClosedGradients, noBytes } from "../messages/call.ts";
-import { gradientsText, nextLink, PairChain, signedText } from "../protocol/chain/pair-chain.ts";
-import type { Introduction, OpenChain } from "../protocol/chain/record.ts";
+import { answerText, gradientsText, nextLink, PairChain, signedText } from "../protocol/chain/pair-chain.ts";
+import type { Introduction, NodeAnswer, OpenChain } from "../protocol/chain/record.ts";
 import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 import { peerText } from "../wire/peer-text.ts";
 
@@ -25,6 +25,8 @@ export interface ChainTerms {
 export function openChain({ role, job, peer, certificate, key, tree, previous }: ChainTerms): OpenChain {
   const other = role === "active" ? "passive" : "active";
   const chain = new PairChain(tree, previous);
+  const answerTextOf = ({ tree, node, before, entries }: NodeAnswer): Buffer =>
+    answerText(job, nextLink(chain.previous, tree, before), tree, node, entries);
   const textOf = (closed: ClosedGradients, entries: Uint8Array): Buffer =>
     gradientsText(job, closed.node === null ? chain.previous : nextLink(chain.previous, closed.tree, entries), closed);
   return {
@@ -45,6 +47,14 @@ export function openChain({ role, job, peer, certificate, key, tree, previous }:
       throw new TandemError(
         "PROTOCOL_STATE",
         `party ${peer} has not signed these gradients of tree ${closed.tree} with its key`,
+      );
+    },
+    signAnswer: (answer) => Uint8Array.from(sign(digestFor(key), answerTextOf(answer), key)),
+    verifyAnswer: (answer, signature) => {
+      if (isSigned(certificate, answerTextOf(answer), signature)) return;
+      throw new TandemError(
+        "PROTOCOL_STATE",
+        `party ${peer} has not signed its answer about node ${answer.node} of tree ${answer.tree} with its key`,
       );
     },
   };

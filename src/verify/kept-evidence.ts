@@ -6,6 +6,7 @@ import { presentFacts } from "../protocol/chain/removed-facts.ts";
 import { type EvidenceFile, type TreeEvidence, readEvidence, readTreeEvidence } from "../store/evidence-files.ts";
 
 import { readAnsweredNodes } from "../store/answered-nodes.ts";
+import { readAnswers } from "../store/answer-evidence.ts";
 import { readSignedGradients } from "../store/round-evidence.ts";
 import { toBase64, toHex } from "../store/stored-numbers.ts";
 import type { Opening } from "./opening.ts";
@@ -62,6 +63,19 @@ export async function keptGradients(
     })),
     ...ofNodes.filter(({ tree }) => tree >= firstTree + finished),
   ];
+}
+
+/** Answers of trees that not all parties have signed. @param trees of the active party's evidence */
+export async function keptAnswers(
+  folder: string,
+  { run, firstTree, peers }: EvidenceFile,
+  trees: readonly TreeEvidence[],
+): Promise<Opening["answers"]> {
+  const isSigned = ({ pairs }: TreeEvidence): boolean =>
+    Object.keys(peers).every((peer) => pairs[peer]?.theirs !== undefined);
+  const unsigned = trees.findIndex((tree) => !isSigned(tree));
+  const finished = unsigned < 0 ? trees.length : unsigned;
+  return (await readAnswers(folder, run, diskStorage)).filter(({ tree }) => tree >= firstTree + finished);
 }
 
 /** @throws TandemError CHECKPOINT naming a fact that differs from the committed one */

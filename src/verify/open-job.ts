@@ -19,7 +19,7 @@ import { defaultScheme, schemeNamed } from "../scheme/registry.ts";
 import { readPassiveJob } from "../store/passive-checkpoint.ts";
 import { bytesFrom, fromHex, rowsFrom, toBase64 } from "../store/stored-numbers.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import { keptEvidence, keptGradients, keptTrees, requireFacts } from "./kept-evidence.ts";
+import { keptAnswers, keptEvidence, keptGradients, keptTrees, requireFacts } from "./kept-evidence.ts";
 import { type Opening, storedFeature, storedJob, storedRows } from "./opening.ts";
 
 /**
@@ -68,11 +68,13 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
       (units) => foldRows(units, foldCount, fold, data.seed ?? job.training.seed).test,
     ),
   );
+  const trees = await keptTrees(folder, evidence);
   return {
     ...recordOf(evidence),
     features: features.map(storedFeature),
-    trees: await keptTrees(folder, evidence),
+    trees,
     gradients: [],
+    answers: await keptAnswers(folder, evidence, trees),
     active: {
       ...storedRows(rows),
       folds: folds.map(toBase64),
@@ -129,7 +131,7 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
   );
   const trees = await keptTrees(folder, evidence);
   const gradients = await keptGradients(folder, evidence, trees.length);
-  return { ...recordOf(evidence), features: features.map(storedFeature), trees, gradients };
+  return { ...recordOf(evidence), features: features.map(storedFeature), trees, gradients, answers: [] };
 }
 
 /** The start model; null: none. */

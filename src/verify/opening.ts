@@ -12,6 +12,7 @@ import { presentFacts } from "../protocol/chain/removed-facts.ts";
 import { type Job, mapSections, valuesIn } from "../protocol/job.ts";
 import { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import { treeEvidenceSchema, introductionSchema, openedSchema } from "../store/evidence-files.ts";
+import { signedAnswerSchema } from "../store/answer-evidence.ts";
 import { signedGradientsSchema } from "../store/round-evidence.ts";
 import { readSealed, type SealedKind, writeSealed } from "../store/sealed-file.ts";
 import { bytesFrom, doublesFrom, rowsFrom, toBase64 } from "../store/stored-numbers.ts";
@@ -55,6 +56,8 @@ const openingSchema = z.strictObject({
   trees: z.array(treeEvidenceSchema),
   /** Of a passive party only: all gradients that the active party has signed, in unfinished trees too. */
   gradients: z.array(signedGradientsSchema).default([]),
+  /** Of the active party only: the answers about nodes that passive parties have signed, in unfinished trees. */
+  answers: z.array(signedAnswerSchema).default([]),
   /** Of the active party only. */
   active: z
     .strictObject({

@@ -7,8 +7,10 @@
  */
 import { isSigned } from "../party/job-chain.ts";
 import { isRepeatable } from "../party/job-evidence.ts";
-import { decodeEntries, isSame } from "../protocol/chain/entries.ts";
-import { firstLink, gradientsText, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
+import { requestDigest } from "../messages/histograms.ts";
+import { digests } from "../protocol/chain/digests.ts";
+import { decodeEntries, entryKey, isSame, keyed } from "../protocol/chain/entries.ts";
+import { answerText, firstLink, gradientsText, nextLink, signedText } from "../protocol/chain/pair-chain.ts";
 import { bytesFrom, fromHex, toHex } from "../store/stored-numbers.ts";
 import type { Finding } from "./findings.ts";
 import { dataFaults } from "./opened-data.ts";
@@ -28,6 +30,8 @@ export async function checkRecord(opening: Opening, pinned: PinnedCertificates):
     else if (opening.role === "passive")
       for (const { tree } of unsignedGradients(opening, peer, pinned))
         add(`gradients in its evidence do not have a valid signature of ${peer}`, tree);
+    const forged = broken === null ? unsignedAnswer(opening, peer, pinned) : undefined;
+    if (forged !== undefined) add(`answers in its evidence do not have a valid signature of ${peer}`, forged.tree);
   }
   return found;
 }
@@ -59,7 +63,8 @@ function lack(one: Opening, other: Opening): Pick<Finding, "tree" | "what"> | nu
   const shown = one.peers[other.name];
   const signed = other.peers[one.name];
   const trees = other.trees.filter(({ pairs }) => pairs[one.name]?.theirs !== undefined);
-  const hasSigned = trees.length > 0 || (one.role === "active" && other.gradients.length > 0);
+  const answers = other.answers.filter(({ peer }) => peer === one.name);
+  const hasSigned = trees.length > 0 || answers.length > 0 || (one.role === "active" && other.gradients.length > 0);
   if (!hasSigned || signed === undefined) return null;
   if (shown === undefined)
     return { tree: null, what: `it has signed messages with ${other.name}, and opens none of them` };
@@ -69,9 +74,22 @@ function lack(one: Opening, other: Opening): Pick<Finding, "tree" | "what"> | nu
     return { tree: null, what: `it has signed another commitment of ${other.name} than the one in its opening` };
   const has = (tree: number): boolean => one.trees.find((own) => own.tree === tree)?.pairs[other.name] !== undefined;
   const missing = trees.find(({ tree }) => !has(tree));
-  return missing === undefined
-    ? null
-    : { tree: missing.tree, what: `it has signed this tree with ${other.name}, and its opening lacks it` };
+  if (missing !== undefined)
+    return { tree: missing.tree, what: `it has signed this tree with ${other.name}, and its opening lacks it` };
+  const answer = answers.find((each) => !has(each.tree) && !hasRequest(one, each));
+  if (answer === undefined) return null;
+  const { tree, node } = answer;
+  return { tree, what: `it has signed an answer about node ${node}, and its opening lacks the request` };
+}
+
+/** A passive party stores what the active party has signed before it answers. */
+function hasRequest({ gradients }: Opening, { tree, node, entries }: Opening["answers"][number]): boolean {
+  const own = keyed(decodeEntries(bytesFrom(entries)));
+  const parts = (["members", "node gradients"] as const).map((kind) => own.get(entryKey({ kind, node }))?.digest);
+  const [members, sent] = parts;
+  if (members === undefined || sent === undefined) return true; // not an answer about a node
+  const digest = toHex(requestDigest(digests, members, sent));
+  return gradients.some((signed) => signed.tree === tree && signed.node === node && signed.digest === digest);
 }
 
 /**
@@ -107,17 +125,41 @@ export function agreedTrees(active: Opening, passives: readonly Opening[]): Open
 
 /** Gradients that the active party has not signed after the tree before them. @param active its name */
 function unsignedGradients(opening: Opening, active: string, pinned: PinnedCertificates): Opening["gradients"] {
-  const { job, gradients, trees, firstTree } = opening;
+  const { job, gradients } = opening;
   const certificate = pinned.of(active);
   return gradients.filter(({ tree, node, digest, signature, entries }) => {
-    const before =
-      tree === firstTree ? toHex(beginning(opening, active)) : trees[tree - firstTree - 1]?.pairs[active]?.link;
-    if (before === undefined || certificate === null) return true;
-    const link = node === null ? fromHex(before) : linkSoFar(fromHex(before), tree, entries);
+    const before = linkBefore(opening, active, tree);
+    if (before === null || certificate === null) return true;
+    const link = node === null ? before : linkSoFar(before, tree, entries);
     if (link === null) return true;
     const text = gradientsText(job, link, { tree, node, digest: fromHex(digest) });
     return !isSigned(certificate, text, bytesFrom(signature));
   });
+}
+
+/** The first answer that a passive party has not signed. Those after a tree that is missing are left to others. */
+function unsignedAnswer(
+  opening: Opening,
+  passive: string,
+  pinned: PinnedCertificates,
+): Opening["answers"][number] | undefined {
+  const certificate = pinned.of(passive);
+  return opening.answers.find(({ peer, tree, node, before, entries, signature }) => {
+    if (peer !== passive) return false;
+    const previous = linkBefore(opening, passive, tree);
+    if (previous === null) return false; // checkTogether, and answers that follow no tree are not used
+    const link = linkSoFar(previous, tree, before);
+    if (link === null || certificate === null || linkSoFar(link, tree, entries) === null) return true;
+    return !isSigned(certificate, answerText(opening.job, link, tree, node, bytesFrom(entries)), bytesFrom(signature));
+  });
+}
+
+/** The link before a tree; null: the evidence does not have it. */
+function linkBefore(opening: Opening, peer: string, tree: number): Uint8Array | null {
+  const { trees, firstTree } = opening;
+  if (tree === firstTree) return beginning(opening, peer);
+  const link = trees[tree - firstTree - 1]?.pairs[peer]?.link;
+  return link === undefined ? null : fromHex(link);
 }
 
 /** Null: these are no entries. */

@@ -28,7 +28,7 @@ import { featureFrom, jobIn, type Opening, rowsIn } from "./opening.ts";
 import { secretsIn } from "./open-job.ts";
 import { ReplayedEvents } from "./replayed-events.ts";
 import { Ciphertexts, type RoundCheck } from "./ciphertexts.ts";
-import { checkSignedNodes, type SignedNode } from "./signed-nodes.ts";
+import { checkSignedNodes, type SignedNode, type SignedNodeAnswer } from "./signed-nodes.ts";
 import { checkTree, type TreeToCheck } from "./tree-check.ts";
 
 export type ActiveOpening = Opening & { readonly active: NonNullable<Opening["active"]> };
@@ -148,7 +148,7 @@ async function judged(job: Replay, kept: TreeToCheck["tree"], isChosen: boolean)
 async function judgedWhole(job: Replay, toCheck: TreeToCheck, isFinished: boolean): Promise<TreeVerdict> {
   const { tree } = toCheck.tree;
   const finished = isFinished ? (await checkTree(toCheck, true)).finding : null;
-  const finding = finished ?? checkSignedNodes(toCheck, job.signedNodes(tree));
+  const finding = finished ?? checkSignedNodes(toCheck, job.signedNodes(tree), job.signedAnswers(tree));
   if (finding !== null) return { tree, state: "deviates", finding };
   if (!isFinished) return { tree, state: "begun", finding };
   return { tree, state: toCheck.opaque.length > 0 ? "plain" : "as agreed", finding };
@@ -206,6 +206,19 @@ class Replay {
     return this.sentGradients(tree).flatMap(({ node, entries, ...signed }) =>
       node === null ? [] : [{ ...signed, node, entries: decodeEntries(bytesFrom(entries)) }],
     );
+  }
+
+  /** What passive parties signed with their answers. */
+  signedAnswers(tree: number): readonly SignedNodeAnswer[] {
+    const { firstTree, trees, answers } = this.#active;
+    const before = trees.find((other) => other.tree === tree - 1)?.pairs ?? {};
+    return answers
+      .filter((answer) => answer.tree === tree && (tree === firstTree || before[answer.peer] !== undefined))
+      .map(({ peer, node, before, entries }) => ({
+        peer,
+        node,
+        entries: [before, entries].flatMap((part) => decodeEntries(bytesFrom(part))),
+      }));
   }
 
   /** The first signed tree after this one; undefined: none. */

@@ -69,11 +69,15 @@ export class ReplayedEvents {
           verify: () => {},
           signGradients: (closed) => this.#sign(peer, closed, chain),
           verifyGradients: () => {},
+          signAnswer: () => nothing,
+          verifyAnswer: () => {},
         };
       },
       keep: ({ kind, node }, pieces) => void this.#pieces.set(`${peer}/${kind}/${node}`, pieces),
       closing: () => Promise.resolve(),
       closed: () => {},
+      answered: () => {},
+      answersStored: () => Promise.resolve(),
     };
   }
 

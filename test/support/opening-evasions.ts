@@ -262,6 +262,28 @@ export const evasions: readonly Evasion[] = [
     what: /gradients in its evidence do not have a valid signature of bank/,
   },
   {
+    name: "leaves out a request that it has answered",
+    role: "passive",
+    scheme: "lattice",
+    change: ({ opening, draw }) => ({
+      ...opening,
+      gradients: opening.gradients.toSpliced(draw(opening.gradients.length), 1),
+    }),
+    what: /^it has signed an answer about node \d, and its opening lacks the request$/,
+  },
+  {
+    name: "changes what the other has signed with an answer",
+    role: "active",
+    scheme: "lattice",
+    change: ({ opening, other, draw }) => ({
+      ...opening,
+      answers: opening.answers.map((answer) =>
+        answer.peer === other.name ? { ...answer, entries: flipped(answer.entries, 10 + draw(20)) } : answer,
+      ),
+    }),
+    what: /^answers in its evidence do not have a valid signature of shop$/,
+  },
+  {
     name: "opens other bins",
     change: ({ opening, draw }) => {
       const chosen = draw(opening.features.length);

@@ -40,7 +40,7 @@ import { createSelfSigned } from "../../src/transport/certificates.ts";
 import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService } from "../../src/transport/passive-service.ts";
 import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
-import { keptEvidence, keptGradients, keptTrees } from "../../src/verify/kept-evidence.ts";
+import { keptAnswers, keptEvidence, keptGradients, keptTrees } from "../../src/verify/kept-evidence.ts";
 import type { Pins } from "../../src/verify/pins.ts";
 import { type Opening, storedFeature, storedJob, storedRows } from "../../src/verify/opening.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
@@ -300,6 +300,7 @@ export async function verifiedJob(root: string, options: VerifiedJob): Promise<O
         features: binned[i].map(storedFeature),
         trees,
         gradients: i === 0 ? [] : await keptGradients(folder, kept, trees.length),
+        answers: i === 0 ? await keptAnswers(folder, kept, trees) : [],
       };
       return i > 0 ? opening : { ...opening, active: activePart(table, committed) };
     }),

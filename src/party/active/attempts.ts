@@ -175,7 +175,9 @@ export class JobAttempts<Result> {
         await evidence.begin();
         hasJoined = true;
         patience.joined();
-        return await attempt.run(role);
+        const result = await attempt.run(role);
+        await evidence.finish();
+        return result;
       } catch (seen) {
         const error = crew?.failure ?? seen; // a call that fails because of the crew looks like a lost party
         await tellFailure(role, error);

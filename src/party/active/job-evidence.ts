@@ -5,6 +5,7 @@
 import { TandemError } from "../../base/error.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
+import { ignoreUnhandled } from "../../base/scheduling/ignore-unhandled.ts";
 import { PlaintextJournal } from "../../protocol/active/plaintext-journal.ts";
 import type { ActivePairRecord } from "../../protocol/chain/record.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
@@ -17,6 +18,7 @@ import {
   writeEvidence,
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
+import { addAnswers, type KeptAnswer, keptAnswer, removeAnswers } from "../../store/answer-evidence.ts";
 import { addPlaintexts, readPlaintexts } from "../../store/round-evidence.ts";
 import { toBase64, toHex } from "../../store/stored-numbers.ts";
 import { type CommitmentTerms, isRepeatable, JobEvidence } from "../job-evidence.ts";
@@ -76,6 +78,10 @@ export class ActiveEvidence {
   /** Those of them that have changed since they were written. */
   readonly #unwritten = new Set<number>();
   readonly #writes = new Exclusive();
+  /** Signed answers that are not stored yet; those that come during a write are stored together. */
+  #answers: KeptAnswer[] = [];
+  readonly #answerWrites = new Exclusive();
+  #answersStored: Promise<void> = Promise.resolve();
   /** What earlier attempts have signed of the trees that this one redoes. */
   #signed = new Map<number, Pairs>();
 
@@ -135,6 +141,31 @@ export class ActiveEvidence {
     await this.#writes.run(() => this.#write());
     for (const [tree, pairs] of this.#pending)
       if (!this.#unwritten.has(tree) && this.#isSigned(pairs)) this.#pending.delete(tree);
+  }
+
+  /** The job has succeeded: links cover all answers. */
+  async finish(): Promise<void> {
+    const { folder, storage } = this.#terms;
+    await this.#answerWrites.idle();
+    await removeAnswers(folder, storage);
+  }
+
+  #keepAnswer(answer: KeptAnswer): void {
+    const { folder, storage } = this.#terms;
+    this.#answers.push(answer);
+    this.#answersStored = ignoreUnhandled(
+      this.#answerWrites.run(async () => {
+        const waiting = this.#answers;
+        if (waiting.length === 0) return;
+        this.#answers = [];
+        try {
+          await addAnswers(folder, this.#evidence.run, waiting, storage);
+        } catch (error) {
+          this.#answers.unshift(...waiting);
+          throw error;
+        }
+      }),
+    );
   }
 
   /** By all parties. */
@@ -220,6 +251,10 @@ export class ActiveEvidence {
         const own = this.#pending.get(closed)?.[peer];
         if (own !== undefined) this.#add(closed, peer, { ...own, theirs: toBase64(theirs) });
       },
+      answered: (answer) => {
+        if (isVerifiable) this.#keepAnswer(keptAnswer(peer, answer));
+      },
+      answersStored: () => this.#answersStored,
     };
   }
 }

@@ -13,6 +13,7 @@ import {
   type ActiveTreeFinished,
   ActiveTreeFinishedSchema,
   type PassiveHello,
+  type PassiveHistograms,
   PassiveParty,
   type PassiveTreeStored,
 } from "../../wire/generated/tandem/v1/tandem_pb.ts";
@@ -50,8 +51,19 @@ class PeerRecording {
       this.#calls,
       [method, requests, options],
       recorder,
-      (notes) => this.#note(notes),
-      (closed, message) => ({ ...(message as object), ...this.#opened.signGradients(closed) }),
+      {
+        noted: (notes) => this.#note(notes),
+        closes: async (closed, message) => {
+          await this.#record.answersStored();
+          return { ...(message as object), ...this.#opened.signGradients(closed) };
+        },
+        answers: (answer, message) => {
+          const { signature } = message as PassiveHistograms;
+          this.#opened.verifyAnswer(answer, signature);
+          this.#record.answered({ ...answer, signature });
+          return message;
+        },
+      },
     );
   }
 

@@ -43,6 +43,16 @@ export function gradientsText(job: string, link: Uint8Array, { tree, node, diges
   return Buffer.from(`tandem-gradients/1\nactive\n${job}\n${hex(link)}\n${place}\n${hex(digest)}`, "utf8");
 }
 
+/**
+ * The text that a passive party signs with its answer about a node that has its own gradients.
+ * @param link of the tree so far, with the entries that the request was signed with
+ * @param entries of the node: its request and its answer
+ */
+export function answerText(job: string, link: Uint8Array, tree: number, node: number, entries: Uint8Array): Buffer {
+  const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+  return Buffer.from(`tandem-answer/1\npassive\n${job}\n${hex(link)}\n${tree}\n${node}\n${hex(entries)}`, "utf8");
+}
+
 /** Length prefix: makes the concatenation unambiguous. */
 function prefixed(bytes: Uint8Array): Buffer {
   const length = Buffer.alloc(4);

@@ -24,6 +24,24 @@ export interface OpenChain {
    *   entries than this party has
    */
   verifyGradients(closed: ClosedGradients, signed: GradientsSignature): void;
+  /** A passive party signs its answer about a node. */
+  signAnswer(answer: NodeAnswer): Uint8Array;
+  /** @throws TandemError PROTOCOL_STATE if the signature is not the passive party's */
+  verifyAnswer(answer: NodeAnswer, signature: Uint8Array): void;
+}
+
+/** A passive party's answer about a node that has its own gradients. */
+export interface NodeAnswer {
+  readonly tree: number;
+  readonly node: number;
+  /** The entries of the tree that the active party signed with the request. */
+  readonly before: Uint8Array;
+  /** Those of the node: its request and its answer. */
+  readonly entries: Uint8Array;
+}
+
+export interface SignedAnswer extends NodeAnswer {
+  readonly signature: Uint8Array;
 }
 
 export interface GradientsSignature {
@@ -57,6 +75,10 @@ export interface ActivePairRecord extends PairRecord {
   closing(tree: ClosedTree, own: Uint8Array): Promise<void>;
   /** Stored durably before the round is stored. */
   closed(tree: SignedTree): void;
+  /** Stored durably before `answersStored` settles. */
+  answered(answer: SignedAnswer): void;
+  /** Settles when all answers of all parties so far are stored: no request that depends on them is sent before. */
+  answersStored(): Promise<void>;
 }
 
 export interface PassivePairRecord extends PairRecord {

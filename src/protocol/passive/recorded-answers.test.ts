@@ -38,6 +38,8 @@ async function ready() {
       verify: () => {},
       signGradients: () => ({ signature: none }),
       verifyGradients: () => {},
+      signAnswer: () => none,
+      verifyAnswer: () => {},
     }),
     closed: () => Promise.resolve(),
   };

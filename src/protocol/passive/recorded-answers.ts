@@ -57,7 +57,7 @@ class AnswerRecording<More> {
 
   /** Signatures of gradients are checked in every copy of a call: the role may accept any of them. */
   async *#recorded(call: Parameters<AnyCall<More>>, recorder: AnyRecorder): AsyncGenerator {
-    const { chain, verifyGradients } = this.#opened;
+    const { chain, signAnswer, verifyGradients } = this.#opened;
     const watched = {
       ...recorder,
       answer: (message: unknown) => {
@@ -70,13 +70,17 @@ class AnswerRecording<More> {
         this.#answers,
         call,
         watched,
-        (notes) => {
-          for (const note of notes) chain.note(note);
-          this.#unnoted.delete(recorder);
-        },
-        (closed, message) => {
-          verifyGradients(closed, message as GradientsSignature);
-          return message;
+        {
+          noted: (notes) => {
+            for (const note of notes) chain.note(note);
+            this.#unnoted.delete(recorder);
+          },
+          closes: (closed, message) => {
+            const signed = message as GradientsSignature;
+            verifyGradients(closed, signed);
+            return signed;
+          },
+          answers: (answer, message) => ({ ...(message as object), signature: signAnswer(answer) }),
         },
       );
     } finally {
