@@ -124,7 +124,15 @@ test("both parties sign the same digests, including those of the choices", async
     const chain = new PairChain(0, firstLink({ jobId: empty, active: empty, passive: empty }));
     const sign = (): Uint8Array => new Uint8Array(1);
     const signGradients = () => ({ signature: sign() });
-    return { chain, sign, verify: () => {}, signGradients, verifyGradients: () => {}, signAnswer: sign, verifyAnswer: () => {} };
+    return {
+      chain,
+      sign,
+      verify: () => {},
+      signGradients,
+      verifyGradients: () => {},
+      signAnswer: sign,
+      verifyAnswer: () => {},
+    };
   };
   const record = { own: introduction, joined: opened, keep: null };
   const outcome = await trainFederated({

@@ -47,24 +47,19 @@ class PeerRecording {
       return this.#finishTree(requests as Messages<ActiveTreeFinished>, options);
     const recorder = recorderOf(method, this.#record.keep !== null);
     if (recorder === null) return this.#calls(method, requests, options);
-    return recordedCall(
-      this.#calls,
-      [method, requests, options],
-      recorder,
-      {
-        noted: (notes) => this.#note(notes),
-        closes: async (closed, message) => {
-          await this.#record.answersStored();
-          return { ...(message as object), ...this.#opened.signGradients(closed) };
-        },
-        answers: (answer, message) => {
-          const { signature } = message as PassiveHistograms;
-          this.#opened.verifyAnswer(answer, signature);
-          this.#record.answered({ ...answer, signature });
-          return message;
-        },
+    return recordedCall(this.#calls, [method, requests, options], recorder, {
+      noted: (notes) => this.#note(notes),
+      closes: async (closed, message) => {
+        await this.#record.answersStored();
+        return { ...(message as object), ...this.#opened.signGradients(closed) };
       },
-    );
+      answers: (answer, message) => {
+        const { signature } = message as PassiveHistograms;
+        this.#opened.verifyAnswer(answer, signature);
+        this.#record.answered({ ...answer, signature });
+        return message;
+      },
+    });
   }
 
   #note(notes: readonly Note<EntryKind>[]): void {

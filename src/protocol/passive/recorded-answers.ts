@@ -66,23 +66,18 @@ class AnswerRecording<More> {
       },
     };
     try {
-      yield* recordedCall(
-        this.#answers,
-        call,
-        watched,
-        {
-          noted: (notes) => {
-            for (const note of notes) chain.note(note);
-            this.#unnoted.delete(recorder);
-          },
-          closes: (closed, message) => {
-            const signed = message as GradientsSignature;
-            verifyGradients(closed, signed);
-            return signed;
-          },
-          answers: (answer, message) => ({ ...(message as object), signature: signAnswer(answer) }),
+      yield* recordedCall(this.#answers, call, watched, {
+        noted: (notes) => {
+          for (const note of notes) chain.note(note);
+          this.#unnoted.delete(recorder);
         },
-      );
+        closes: (closed, message) => {
+          const signed = message as GradientsSignature;
+          verifyGradients(closed, signed);
+          return signed;
+        },
+        answers: (answer, message) => ({ ...(message as object), signature: signAnswer(answer) }),
+      });
     } finally {
       if (this.#unnoted.delete(recorder))
         for (const note of recorder.notes()) this.#brokenOff.set(`${note.tree}/${note.kind}/${note.node}`, note);
