@@ -170,11 +170,28 @@ describe("in a later attempt", () => {
     const refusal = /^tree 0 is finished: nothing new about node \d is answered$/;
     await expectError(() => driver.node(0, child), "PROTOCOL_STATE", refusal);
     await expectError(() => driver.splits(0, 0, 0), "PROTOCOL_STATE", refusal);
-    await expectError(() => driver.order(0, 1), "PROTOCOL_STATE", /node 1 is not known/);
+    for (const node of [0, 1]) await expectError(() => driver.order(0, node), "PROTOCOL_STATE", refusal);
     expect([disk.answers.get(0)?.length, disk.progress.splits]).toEqual([1, []]);
     await driver.finishTree(0);
     await driver.gradients(1);
     expect(await driver.root(1), "the next tree is grown as ever").toHaveLength(1);
+  });
+
+  test("of a finished tree only orders of candidates are repeated that were requested before its end", async () => {
+    const disk = new PassiveDisk();
+    const first = await attempt(disk);
+    const chunks = signed(await collect(first.driver.chunks(0)), first.ofBank);
+    await first.peer.gradients(all(chunks), {});
+    await first.driver.root(0);
+    const order = await first.driver.order(0, 0);
+    await first.driver.finishTree(0);
+    const { driver, peer } = await attempt(disk);
+    await peer.gradients(all(chunks), {});
+    await driver.root(0);
+    expect(await driver.order(0, 0)).toEqual(order);
+    await expectError(() => driver.order(0, 1), "PROTOCOL_STATE", /^tree 0 is finished: nothing new about node 1/);
+    await driver.finishTree(0);
+    expect(disk.progress.orders).toEqual(["0/0"]);
   });
 });
 

@@ -64,6 +64,7 @@ const progressFields = {
   splits: z.array(ownSplitSchema),
   members: z.record(z.string(), hex),
   sides: z.record(z.string(), hex),
+  orders: z.array(z.string()).default([]),
   setUp: hex.nullable(),
   round: z.strictObject({ tree: index, sample: hex }).nullable(),
   testRows: hex.nullable(),

@@ -36,6 +36,8 @@ export class AnsweredSplits {
   readonly #treesPerRound: number;
   /** Nodes of the current tree whose splits were requested since it began on this connection. */
   #asked = new Set<number>();
+  /** Nodes of the current tree whose order of candidates was requested since then. */
+  #ordered = new Set<number>();
 
   /** @param treesPerRound trees that are redone together */
   constructor(progress: StoredProgress, treesPerRound = 1) {
@@ -69,9 +71,16 @@ export class AnsweredSplits {
     requireUnfinished(this.#progress.current, tree, node);
   }
 
+  /** The order of a node's candidates is requested. @throws TandemError PROTOCOL_STATE if its tree is finished */
+  ordered(tree: number, node: number): void {
+    if (!this.#progress.current.orders.includes(splitKey(tree, node))) this.requireUnfinished(tree, node);
+    this.#ordered.add(node);
+  }
+
   /** A tree begins, for the first time or again. */
   beginTree(): void {
     this.#asked = new Set();
+    this.#ordered = new Set();
   }
 
   /** @throws TandemError PROTOCOL_STATE if a node was split differently before; nothing is changed then */
@@ -82,7 +91,7 @@ export class AnsweredSplits {
 
   /** @throws TandemError PROTOCOL_STATE if the tree differs from the one that was grown before */
   async finishTree(finished: number): Promise<void> {
-    await this.#progress.update(({ trees, splits, members, sides }) => {
+    await this.#progress.update(({ trees, splits, members, sides, orders }) => {
       const forgotten = splits.find(({ tree, node }) => tree === finished && !this.#asked.has(node));
       if (forgotten !== undefined)
         throw new TandemError(
@@ -92,7 +101,13 @@ export class AnsweredSplits {
       if (finished < trees) return null;
       // The trees of this round may be redone, those before it never again.
       const firstOfRound = finished - (finished % this.#treesPerRound);
-      return { trees: finished + 1, members: since(members, firstOfRound), sides: since(sides, firstOfRound) };
+      const ordered = Array.from(this.#ordered, (node) => splitKey(finished, node));
+      return {
+        trees: finished + 1,
+        members: since(members, firstOfRound),
+        sides: since(sides, firstOfRound),
+        orders: [...orders.filter((key) => treeOfKey(key) >= firstOfRound), ...ordered],
+      };
     });
   }
 }

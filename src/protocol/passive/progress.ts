@@ -21,6 +21,8 @@ export interface PassiveProgress {
   readonly members: Readonly<Record<string, string>>;
   /** Digests of the members that went left. */
   readonly sides: Readonly<Record<string, string>>;
+  /** Split keys of the nodes whose order of candidates was requested in finished trees that can still be redone. */
+  readonly orders: readonly string[];
   /** Digest of the first round's set-up: the key must stay the same. Null before that. */
   readonly setUp: string | null;
   /** Null before the first gradients. */
@@ -34,6 +36,7 @@ export const noProgress: PassiveProgress = {
   splits: [],
   members: {},
   sides: {},
+  orders: [],
   setUp: null,
   round: null,
   testRows: null,

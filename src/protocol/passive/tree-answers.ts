@@ -88,10 +88,11 @@ export class TreeAnswers {
 
   /** Requested where some candidates tie; which of them is not revealed. */
   async *order({ tree, nodes }: ActiveOrder): AsyncGenerator<MessageInitShape<typeof PassiveOrderSchema>> {
-    const { course, tally, trees, job } = this.#attempt;
+    const { course, tally, trees, job, answered } = this.#attempt;
     course.expectTree(tree);
     checkNodeList(nodes, job.agreed);
     for (const node of nodes) {
+      answered.ordered(tree, node);
       for (const piece of candidateOrder(trees.current, tree, node)) {
         tally.see("order", { tree, node, ranks: piece.ranks });
         yield piece;

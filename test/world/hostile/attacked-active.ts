@@ -17,7 +17,7 @@ import { HostileJob, outcomeOf } from "./hostile-job.ts";
 import { bankConfig, foundHostileWorld, makePeople } from "./hostile-parties.ts";
 import { type HostilePassive, startHostilePassive } from "./hostile-passive.ts";
 import type { Scenario } from "./hostile-scenarios.ts";
-import { isScoring, perform } from "./hostile-tasks.ts";
+import { isScoring, longMs, perform, shortMs } from "./hostile-tasks.ts";
 import { pick } from "./hostile-values.ts";
 import { SecretScanner } from "./secret-scanner.ts";
 import { outcomeUnlessStalled, watchForStall } from "./stall-watch.ts";
@@ -108,7 +108,7 @@ export class AttackedActive {
     const job = new HostileJob(0, 1_000_000 + this.#known.size);
     const answers = new HostileAnswers(job, []);
     this.#passive.answers = answers;
-    const { outcome, result } = await this.#here(job, scenario, model);
+    const { outcome, result } = await this.#here(job, scenario, model, true);
     if (outcome !== "finished") throw new Error(`an undisturbed job (${scenario.name}) ends with ${outcome}`);
     const config = await bankConfig(this.#world, this.#passive.port, job.name, scenario);
     if (task === "train") {
@@ -124,12 +124,12 @@ export class AttackedActive {
   async #modelOf(scenario: Scenario): Promise<string> {
     const job = new HostileJob(0, 2_000_000 + this.#known.size);
     this.#passive.answers = null;
-    const { outcome } = await this.#here(job, { ...scenario, task: "train" }, "");
+    const { outcome } = await this.#here(job, { ...scenario, task: "train" }, "", true);
     if (outcome !== "finished") throw new Error(`a model to be scored (${scenario.name}) ends with ${outcome}`);
     return this.#folder(job);
   }
 
-  async #here(job: HostileJob, scenario: Scenario, model: string): Promise<Ended> {
+  async #here(job: HostileJob, scenario: Scenario, model: string, isHonest = false): Promise<Ended> {
     const config = await bankConfig(this.#world, this.#passive.port, job.name, scenario);
     const events: PartyEvent[] = [];
     const stall = watchForStall([]);
@@ -140,6 +140,7 @@ export class AttackedActive {
         events.push(event);
       },
       model,
+      patienceMs: isHonest ? longMs : shortMs,
     };
     let result: unknown;
     const work = async (): Promise<void> => {

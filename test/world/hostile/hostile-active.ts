@@ -16,7 +16,7 @@ import { type HostileJob, outcomeOf } from "./hostile-job.ts";
 import type { Company, ProcessWorld } from "../processes.ts";
 import { bankConfig } from "./hostile-parties.ts";
 import type { Scenario } from "./hostile-scenarios.ts";
-import { perform } from "./hostile-tasks.ts";
+import { longMs, perform, shortMs } from "./hostile-tasks.ts";
 import { HostileTransport, type HostileWays } from "./hostile-transport.ts";
 import { outcomeUnlessStalled, watchForStall } from "./stall-watch.ts";
 
@@ -58,6 +58,7 @@ export async function runHostileActive(
     scoring: scoringPeerOver(shop.name, hostile.transport),
     emit: () => {},
     model,
+    patienceMs: hostility.callsBefore > 0 ? shortMs : longMs,
   };
   let result: unknown;
   const work = async (): Promise<void> => void (result = await perform(scenario.task ?? "train", config, means));

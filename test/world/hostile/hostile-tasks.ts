@@ -25,12 +25,14 @@ export interface Means {
   readonly emit: Emit;
   /** The folder of the model that is asked for scores. */
   readonly model: string;
+  /** How long a passive party may be lost while scores are asked for; with an honest one a busy machine takes long. */
+  readonly patienceMs: number;
   /** The connection for scores; left out: the product's own. */
   readonly scoring?: ScoringPeer;
 }
 
-/** How long a passive party may be lost. */
-const timeoutMs = 20_000;
+/** Patience with a party that is hostile, and with one that is not. */
+export const [shortMs, longMs] = [20_000, 600_000] as const;
 
 /** Whether the task needs a model that was trained before. */
 export function isScoring(task: Task): boolean {
@@ -80,7 +82,7 @@ async function scored(task: "predict" | "contributions", config: ActiveConfig, m
         wanted: { ...predictionWanted, kind },
         sendsContributions: config.tell_contributions,
         unknownAsMissing: false,
-        timeoutMs,
+        timeoutMs: means.patienceMs,
       },
     );
     if (unknown.size > 0) throw new TandemError("ID_UNKNOWN", "a party says that it does not hold an id");
@@ -98,7 +100,7 @@ interface Failed {
 type Answer = Failed & { readonly predictions?: readonly Failed[] };
 
 /** Two requests over HTTP: the second one shows whether the server survived the first. */
-async function served(config: ActiveConfig, { emit, model }: Means): Promise<unknown> {
+async function served(config: ActiveConfig, { emit, model, patienceMs }: Means): Promise<unknown> {
   const server = await startServer(
     config,
     {
@@ -109,7 +111,7 @@ async function served(config: ActiveConfig, { emit, model }: Means): Promise<unk
       insecureWithoutToken: false,
       unknownAsMissing: false,
       version: "0",
-      parameters: resolveParameters(servingParameters, { timeout_ms: timeoutMs }),
+      parameters: resolveParameters(servingParameters, { timeout_ms: patienceMs }),
     },
     emit,
   );
