@@ -1,7 +1,7 @@
 /**
  * Builds the Python package with the program in it: python/dist/tandem_vfl-<version>-py3-none-<platform>.whl. The
- * program is installed as npm installs it for a user, with the addon that `npm ci` has compiled in this clone. dist/ must
- * be built.
+ * program is installed as npm installs it for a user, with the addon that `npm ci` has compiled in this clone. dist/
+ * must be built.
  *
  *   npm run wheel
  */

@@ -426,7 +426,7 @@ test("a partner's column of text is found before the alignment", async () => {
   await expectError(
     () => world.train("wordy"),
     "CELL_UNPARSABLE",
-    /the table of shop0 has columns of text, and this job trains without enable_categorical\. bank or shop0 must decide/,
+    /the table of shop0 has columns of text, and this job trains without enable_categorical\. bank or shop0 must/,
   );
   expect(words.events.map(({ type }) => type)).not.toContain("aligning");
 });
@@ -440,7 +440,8 @@ test("another name for the partner is a notice", async () => {
   );
   expect(events.find(({ type }) => type === "notice")).toMatchObject({
     words:
-      "the party that is called 'retailer' in the config of bank calls itself 'shop0'. bank must write 'name: shop0' under passives, or agree on the name",
+      "the party that is called 'retailer' in the config of bank calls itself 'shop0'. " +
+      "bank must write 'name: shop0' under passives, or agree on the name",
   });
 });
 

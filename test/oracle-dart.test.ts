@@ -1,6 +1,6 @@
 /**
- * Booster dart between parties: trees are dropped and reweighted between rounds. Federated equals centralised with every
- * scheme, also after a warm start or a restart; passive parties cannot distinguish the job from others.
+ * Booster dart between parties: trees are dropped and reweighted between rounds. Federated equals centralised with
+ * every scheme, also after a warm start or a restart; passive parties cannot distinguish the job from others.
  */
 import { beforeAll, expect, test } from "vitest";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";

@@ -1,6 +1,6 @@
 /**
- * What hidden sums cost: seconds and bytes of a tree with and without, interleaved, for both schemes and two depths. The
- * processes are real, over TLS on loopback.
+ * What hidden sums cost: seconds and bytes of a tree with and without, interleaved, for both schemes and two depths.
+ * The processes are real, over TLS on loopback.
  */
 import { type FederationResult, runFederation } from "../../src/simulate/federation.ts";
 import type { Figure } from "./arithmetic.ts";

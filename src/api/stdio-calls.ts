@@ -129,7 +129,11 @@ export const calls: Readonly<Record<string, Call>> = {
   ),
 
   simulate: call(
-    z.strictObject({ table: z.string(), out, options: z.strictObject({ ...split, check: z.boolean().exactOptional() }) }),
+    z.strictObject({
+      table: z.string(),
+      out,
+      options: z.strictObject({ ...split, check: z.boolean().exactOptional() }),
+    }),
     async ({ table, options, out: path }, context) => {
       const { model, predictions, ...rest } = await simulate(table, { ...options, ...context });
       return { ...rest, model: model.toJson(), predictions: predictions && (await labelled(path, predictions)) };

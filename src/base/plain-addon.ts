@@ -1,6 +1,6 @@
 /**
- * The functions of the native addon that use no cipher (native/plain-*.h, row-loops.h), if it is built and loads. TypeScript
- * versions in the callers give the same bits, and are its oracle.
+ * The functions of the native addon that use no cipher (native/plain-*.h, row-loops.h), if it is built and loads.
+ * TypeScript versions in the callers give the same bits, and are its oracle.
  */
 import { createRequire } from "node:module";
 import { packagePath } from "./package-root.ts";

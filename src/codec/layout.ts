@@ -142,7 +142,8 @@ export function autoSlots(
       throw new TandemError(
         "LAYOUT_OVERFLOW",
         `sums of ${instanceCount} gradients of resolution_bits ${parameters.resolution_bits} need more than ` +
-          `${isMasked(whole) ? maskedSumBitsMax : slotBitsMax} bits. Use --resolution-bits ${parameters.resolution_bits - excess} or less`,
+          `${isMasked(whole) ? maskedSumBitsMax : slotBitsMax} bits. ` +
+          `Use --resolution-bits ${parameters.resolution_bits - excess} or less`,
       );
     }
     return whole;

@@ -17,7 +17,9 @@ export class CellBlock {
   /** All cells and what is between them, where a byte is a character; null: it is not so. */
   #ascii: string | null | undefined;
 
-  /** @param cells start and length of each, as csv-rows.ts writes them; the block is read before they are written again */
+  /**
+   * @param cells start and length of each, as csv-rows.ts writes them; the block is read before they are written again
+   */
   constructor(bytes: Buffer, cells: Uint32Array, rowCount: number, columnCount: number) {
     this.#bytes = bytes;
     this.#cells = cells;

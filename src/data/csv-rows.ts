@@ -2,8 +2,8 @@
  * Finds the cells of CSV text, row by row (RFC 4180): where each stands, not what it says. native/data/csv-rows.h has
  * the same in C++; this is its oracle, and takes its place where it is not built.
  *
- * A cell that begins with a quote ends with one, may have separators and line ends in it, and quotes that stand doubled;
- * only white space may follow it. Elsewhere a quote is text. A row of one blank cell is a blank line.
+ * A cell that begins with a quote ends with one, may have separators and line ends in it, and quotes that stand
+ * doubled; only white space may follow it. Elsewhere a quote is text. A row of one blank cell is a blank line.
  */
 import { plainAddon } from "../base/plain-addon.ts";
 

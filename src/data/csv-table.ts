@@ -146,8 +146,8 @@ class RowCollector {
   }
 
   /**
-   * An unfinished row is read again with every piece of text. So there is at least as much new text as there was of that
-   * row: then the time of a long row is linear in its length, not quadratic.
+   * An unfinished row is read again with every piece of text. So there is at least as much new text as there was of
+   * that row: then the time of a long row is linear in its length, not quadratic.
    */
   add(piece: Buffer): void {
     this.#append(piece);

@@ -45,7 +45,8 @@ function decimal(random: SeededRandom): string {
   if (kind === 3) return half.toPrecision(17).replace(/(?=e|$)/, digits(5));
   // Half way between two doubles.
   if (kind === 4) return String(2n ** 53n * BigInt(1 + random.below(2 ** 20)) + BigInt(random.below(2 ** 12)));
-  return `${random.below(2) === 0 ? "-" : "+"}${digits(1 + random.below(18))}${oneDot(random)}${digits(random.below(4))}`;
+  const sign = random.below(2) === 0 ? "-" : "+";
+  return `${sign}${digits(1 + random.below(18))}${oneDot(random)}${digits(random.below(4))}`;
 }
 
 const oneDot = (random: SeededRandom): string => (random.below(2) === 0 ? "." : "");

@@ -3,7 +3,7 @@
  *
  *   alignment.json  which of its rows are common to all parties
  *   job.json        the agreed parameters, its splits of a warm-start model, and two secrets: of the candidate order
- *                   and of column sampling. Written when a job first begins, and again, without the secrets, when it has
+ * and of column sampling. Written when a job first begins, and again, without the secrets, when it has
  *                   succeeded
  *   progress.json   its own splits so far, and what must stay the same when a round is repeated; written before each of
  *                   them is answered: a line is appended, and now and then the file is written as a whole

@@ -1,4 +1,6 @@
-/** The progress of a passive party's job: what is read is what was stored last, whatever interrupted the write after. */
+/**
+ * The progress of a passive party's job: what is read is what was stored last, whatever interrupted the write after.
+ */
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { MemoryDisk } from "../../test/support/memory-disk.ts";

@@ -95,7 +95,9 @@ function ofCode(code: string, message: string, party: string, at: string): Conne
   if (code === "ETIMEDOUT" || code === "TIMEOUT")
     return {
       step: "TCP",
-      words: `${at}, where ${party} should listen, does not answer: a firewall drops the connection, or the machine is off`,
+      words:
+        `${at}, where ${party} should listen, does not answer: ` +
+        "a firewall drops the connection, or the machine is off",
       by: "both",
       todo: "ask their network teams whether this machine may connect to that address and port",
       isLasting: false,
@@ -135,7 +137,9 @@ function ofCode(code: string, message: string, party: string, at: string): Conne
   if (/NO_APPLICATION_PROTOCOL/.test(code))
     return {
       step: "TLS",
-      words: `what answers at ${at} is not a party that this one can call: it is another server, or one of the same role`,
+      words:
+        `what answers at ${at} is not a party that this one can call: ` +
+        "it is another server, or one of the same role",
       by: "both",
       todo: "compare host and port, and that one side is active and the other passive",
       isLasting: true,
@@ -151,7 +155,9 @@ function ofCode(code: string, message: string, party: string, at: string): Conne
   if (unissued.test(code))
     return {
       step: "fingerprint",
-      words: `the certificate of ${party} at ${at} was not issued by the authority that this party's tls.authority names`,
+      words:
+        `the certificate of ${party} at ${at} was not issued by the authority ` +
+        "that this party's tls.authority names",
       by: "both",
       todo: "use certificates of one authority, or leave tls.authority out of both configs",
       isLasting: true,
@@ -175,9 +181,13 @@ function ofCode(code: string, message: string, party: string, at: string): Conne
   if (code === "ECONNRESET" || code === "EPIPE" || /socket (hang up|disconnected)/.test(message))
     return {
       step: "TLS",
-      words: `what answers at ${at} closes the connection at once: ${party} refuses this party's certificate, or a firewall, a proxy or another server answers there`,
+      words:
+        `what answers at ${at} closes the connection at once: ${party} refuses this party's certificate, ` +
+        "or a firewall, a proxy or another server answers there",
       by: "partner",
-      todo: "look for this connection in the log of its party: a 'turned-away' line says why, and without one it never arrived",
+      todo:
+        "look for this connection in the log of its party: a 'turned-away' line says why, " +
+        "and without one it never arrived",
       isLasting: false,
     };
   return null;
@@ -206,7 +216,8 @@ function foreign({ fault, message }: CertificateRefused, party: string, at: stri
     words: `${at} shows another certificate than ${party}'s pinned one: ${message}`,
     by: "both",
     todo:
-      "compare the fingerprint by telephone: either the certificate was renewed, or the address is another machine's, " +
+      "compare the fingerprint by telephone: " +
+      "either the certificate was renewed, or the address is another machine's, " +
       "or a device between them opens TLS",
     isLasting: true,
   };
@@ -220,7 +231,9 @@ function refused(refusal: Refusal, party: string): ConnectionTrouble {
         step,
         words: `${party} answers, and does not know this party's certificate`,
         by: "partner",
-        todo: "pin this party's fingerprint under 'active' in its config (compare it by telephone) and restart its party",
+        todo:
+          "pin this party's fingerprint under 'active' in its config (compare it by telephone) " +
+          "and restart its party",
         isLasting: true,
       };
     case "expired":

@@ -137,7 +137,10 @@ class TandemModel(BaseEstimator):
         if isinstance(X, pandas.DataFrame) and self._has_text(X):
             validate_data(self, X, reset=is_new, skip_check_array=True)
             return X.reset_index(drop=True).rename(columns=str)
-        values = validate_data(self, X, reset=is_new, ensure_all_finite="allow-nan", dtype="numeric", ensure_min_samples=2 if is_new else 1)
+        fewest = 2 if is_new else 1
+        values = validate_data(
+            self, X, reset=is_new, ensure_all_finite="allow-nan", dtype="numeric", ensure_min_samples=fewest
+        )
         names = getattr(self, "feature_names_in_", None)
         return pandas.DataFrame(values, columns=self._numbered() if names is None else list(names))
 

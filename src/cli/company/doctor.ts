@@ -49,7 +49,12 @@ async function runDoctor(flags: DoctorFlags): Promise<void> {
   const seconds = Number(((performance.now() - started) / 1000).toFixed(1));
   if (flags.json === true)
     process.stdout.write(
-      `${JSON.stringify({ checks: groups.flatMap(({ of, checks }) => checks.map((check) => ({ of, ...check }))), failures, warnings, seconds })}\n`,
+      `${JSON.stringify({
+        checks: groups.flatMap(({ of, checks }) => checks.map((check) => ({ of, ...check }))),
+        failures,
+        warnings,
+        seconds,
+      })}\n`,
     );
   else process.stdout.write(`${all.length} checks in ${seconds} s: ${failures} failed, ${warnings} warnings\n`);
   if (failures > 0) process.exitCode = 2;

@@ -166,8 +166,8 @@ export class Gates {
   }
 
   /**
-   * Shared bits: whether the active party's number is greater than the passive party's. In blocks of digits by one-of-16
-   * transfers, then by pairs of blocks.
+   * Shared bits: whether the active party's number is greater than the passive party's. In blocks of digits by
+   * one-of-16 transfers, then by pairs of blocks.
    * @param numbers this party's, below 2^width
    */
   async *greater(numbers: Residues, width: number): Steps<Uint8Array> {

@@ -10,7 +10,8 @@
  *
  * `floor` rounds to minus infinity. The first candidate of those that no other beats wins, if it also beats a rival
  * (N, D) that the active party brings: its own best candidate, or (0, 1). So a node of which every candidate has N = 0
- * has no winner. The active party learns x and y of the winner, or that there is none; the passive party learns nothing.
+ * has no winner. The active party learns x and y of the winner, or that there is none; the passive party learns
+ * nothing.
  *
  * Bounds: |x|, |T - x|, |T| and S are below 2^B, and 0 <= y <= S. Outside of them results are wrong, and no more.
  *

@@ -15,7 +15,7 @@ import { portableMaximumKernel } from "./portable-kernel.ts";
 
 const [kernel = portableMaximumKernel] = loadNativeMaximum(2).kernels.values();
 
-test("a candidate that is left out does not win, whatever the ring of shares; messages have the same lengths", async () => {
+test("a candidate that is left out does not win; messages have the same lengths", async () => {
   const random = new SeededRandom("offered");
   const { active, passive } = await openSessions(kernel);
   const bits = 14;

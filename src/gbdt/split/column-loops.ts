@@ -25,8 +25,8 @@ export interface ColumnLoops {
    */
   countLower(values: Float32Array, places: Uint16Array, nextPlaces: Uint16Array, counts: Uint32Array): void;
   /**
-   * Per value the first bin whose threshold is above it; the number of thresholds for NaN, and one more for a value that
-   * no threshold is above.
+   * Per value the first bin whose threshold is above it; the number of thresholds for NaN, and one more for a value
+   * that no threshold is above.
    */
   binValues(values: Float32Array, thresholds: Float32Array, bins: Uint16Array): void;
 }

@@ -40,7 +40,8 @@ export async function requireOwnFiles(config: ActiveConfig, emit: Emit): Promise
 }
 
 /**
- * Before a new job, or an alignment alone (`isTrained` false): what no waiting would change is an error at once, and names that differ are a notice.
+ * Before a new job, or an alignment alone (`isTrained` false): what no waiting would change is an error at once, and
+ * names that differ are a notice.
  * @throws TandemError
  */
 export async function requirePartners(config: ActiveConfig, emit: Emit, isTrained: boolean): Promise<void> {

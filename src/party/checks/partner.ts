@@ -164,7 +164,9 @@ function versionOf({ protocolVersion: theirs, release }: PassiveProbe, own: stri
   const isOlder = theirs < protocolVersion;
   throw new Refused("version", {
     code: "HANDSHAKE_MISMATCH",
-    words: `${name} runs Tandem ${shown} (protocol ${theirs}), and ${own} ${programVersion()} (protocol ${protocolVersion})`,
+    words:
+      `${name} runs Tandem ${shown} (protocol ${theirs}), ` +
+      `and ${own} ${programVersion()} (protocol ${protocolVersion})`,
     who: isOlder ? name : own,
     todo: `install Tandem ${isOlder ? programVersion() : shown}`,
   });
@@ -192,7 +194,9 @@ function clockOf(theirs: number, own: number, ownName: string, name: string): Ch
   const apartMs = theirs - own;
   if (Math.abs(apartMs) <= clockMsMax) return ok("clocks", `${(Math.abs(apartMs) / 1000).toFixed(1)} s apart`);
   return warning("clocks", {
-    words: `the clock of ${name} is ${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs > 0 ? "ahead of" : "behind"} this machine's`,
+    words:
+      `the clock of ${name} is ${Math.round(Math.abs(apartMs) / 1000)} s ` +
+      `${apartMs > 0 ? "ahead of" : "behind"} this machine's`,
     who: `${ownName} and ${name}`,
     todo: "synchronise the clocks of both machines (NTP): certificates and daily budgets depend on them",
   });
@@ -214,7 +218,9 @@ async function fits(
       code: "CELL_UNPARSABLE",
       words: `the table of ${name} has columns of text, and this job trains without enable_categorical`,
       who: `${own} or ${name}`,
-      todo: `decide: ${own} sets enable_categorical under training, or ${name} leaves the columns out (its log names the first)`,
+      todo:
+        `decide: ${own} sets enable_categorical under training, ` +
+        `or ${name} leaves the columns out (its log names the first)`,
     });
   }
 }
@@ -252,7 +258,7 @@ async function measure(prober: Prober, { own, timeoutMs }: PartnerTerms, name: s
         code: "PARTY_LOST",
         words: `a message of 4 MB ${direction} ${name} is lost, and small ones pass`,
         who: `${own} and ${name}`,
-        todo: "have their network teams allow large bodies at gateways between them (or use 'tandem relay', whose frames are smaller)",
+        todo: "have their network teams allow large bodies at gateways between them",
       });
     }
     bodyMs[direction] = performance.now() - started - tripMs;

@@ -14,7 +14,7 @@ function valuesOf(shares: Uint32Array): bigint[] {
   );
 }
 
-test("a node that is requested again has the same masks; other nodes, gradients, members or secrets have others", () => {
+test("the same node has the same masks; other nodes, gradients, members or secrets have others", () => {
   const masks = all(new NodeMasks(secret, node, 3, 2));
   expect(all(new NodeMasks(secret, node, 3, 2))).toEqual(masks);
   expect(new Set(masks).size).toBe(6);

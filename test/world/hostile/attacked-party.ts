@@ -73,8 +73,8 @@ export class AttackedParty {
   }
 
   /**
-   * A hostile job, begun again after each attempt that ends before this number of messages was changed. What is wrong about
-   * it stands in the job.
+   * A hostile job, begun again after each attempt that ends before this number of messages was changed. What is wrong
+   * about it stands in the job.
    */
   async attack(job: HostileJob, scenario: Scenario, messages: number): Promise<void> {
     const model = await this.#modelOf(scenario);

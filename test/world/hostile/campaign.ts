@@ -17,7 +17,10 @@ export interface CampaignOptions {
   /** Minimum number of jobs, and of changed messages. */
   readonly jobs: number;
   readonly messages?: number;
-  /** A hostile active party's job is begun again until it has changed this number of messages; default: it is begun once. */
+  /**
+   * A hostile active party's job is begun again until it has changed this number of messages; default: it is begun
+   * once.
+   */
   readonly messagesPerJob?: number;
   /** The number of the first job; default: 1. */
   readonly from?: number;

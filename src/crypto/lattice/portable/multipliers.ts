@@ -26,8 +26,8 @@ export function groupColumns({ set, t, slotBits }: LatticeShape): readonly (read
 }
 
 /**
- * D = (j q + 1) / t with j = -1 / q modulo t, a power of two: D Z is j Z q / t + Z / t, which is within 1 of a multiple of
- * q / t for every Z below t. With floor(q / t) it would be off by up to Z, which shows a masked sum (shares.ts).
+ * D = (j q + 1) / t with j = -1 / q modulo t, a power of two: D Z is j Z q / t + Z / t, which is within 1 of a multiple
+ * of q / t for every Z below t. With floor(q / t) it would be off by up to Z, which shows a masked sum (shares.ts).
  */
 function exactMultiplier(q: bigint, t: bigint): bigint {
   return (modulo(-inverseModulo(q, t), t) * q + 1n) / t;
