@@ -249,7 +249,7 @@ describe("self-signed certificates", () => {
     await expectError(
       () => peer.alignment("j").begin(offer, {}),
       "PARTY_LOST",
-      /^party shop cannot be reached at 127\.0\.0\.1:\d+: nothing listens at \S+, where shop should\. shop must start its/,
+      /^party shop cannot be reached at 127\.0\.0\.1:\d+: nothing listens at \S+, where shop should\. shop must start/,
     );
   });
 });
