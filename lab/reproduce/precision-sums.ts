@@ -4,7 +4,8 @@
  * max(0, u - alpha): half a step for each, and what truncation cuts off.
  */
 import { SeededRandom } from "../../src/base/random.ts";
-import { countMax, quantiseColumn, type Slot, slotResolution } from "../../src/codec/slot.ts";
+import { quantiseColumn } from "../../src/codec/quantise-column.ts";
+import { countMax, type Slot, slotResolution } from "../../src/codec/slot.ts";
 import { totalBinCount } from "../../src/gbdt/split/binning.ts";
 import { paperAlpha, paperShift } from "./paper.ts";
 import type { RealGradients } from "./real-gradients.ts";

@@ -9,15 +9,8 @@ import { highLimb, type QuantisedGradients, type SlotGrid } from "../base/gradie
 import { PlaintextVector } from "../crypto/paillier/vectors.ts";
 import { readField, writeField } from "./bit-fields.ts";
 import type { GradientLayout } from "./layout.ts";
-import {
-  noiseOffset,
-  quantiseColumn,
-  quantisedMax,
-  type Slot,
-  slotBits,
-  type SlotNoise,
-  slotResolution,
-} from "./slot.ts";
+import { quantiseColumn } from "./quantise-column.ts";
+import { noiseOffset, quantisedMax, type Slot, slotBits, type SlotNoise, slotResolution } from "./slot.ts";
 
 /** Per slot the grid on which its integers live. */
 export function layoutGrids(layout: GradientLayout): SlotGrid[] {

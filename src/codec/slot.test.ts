@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { quantiseColumn } from "./quantise-column.ts";
 import {
   cannotOverflow,
   countMax,
-  quantiseColumn,
   quantisedMax,
   quantiseValue,
   type Slot,
