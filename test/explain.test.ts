@@ -63,6 +63,7 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
   expect(second.trees).toBe(3);
   const { leakage } = first;
   expect(leakage.absent.map(({ name }) => name).sort()).toEqual([
+    "bestCandidates",
     "candidateLinks",
     "categoryGroups",
     "categoryWeights",
@@ -133,6 +134,7 @@ test("a passive party prints what its policy allows, and serves no job in a dry 
   expect(learns.get("splitOutcomes")).toBe(10 * 4 * people.length);
   expect(learns.has("suppressed")).toBe(true);
   expect(leakage.absent.map(({ name }) => name)).toEqual([
+    "bestCandidates",
     "candidateLinks",
     "drawnTogether",
     "categoryGroups",

@@ -8,7 +8,7 @@ const needed = ["pandas", "pyarrow", "pytest"];
 const found = spawnSync("python3", ["-c", `import ${needed.join(", ")}`]).status === 0;
 
 test.skipIf(!found)(`tests of python/${found ? "" : ` (python3 lacks ${needed.join(", ")})`}`, async () => {
-  const run = promisify(execFile)("python3", ["-m", "pytest", "-q", "-p", "no:cacheprovider"], {
+  const run = promisify(execFile)("python3", ["-m", "pytest", "-p", "no:cacheprovider"], {
     cwd: packagePath("python"),
     env: { ...process.env, PYTHONPATH: "src", TANDEM_NODE: process.execPath, PYTHONDONTWRITEBYTECODE: "1" },
   });

@@ -178,7 +178,13 @@ test("a party refuses models of which it has no share, models of others, missing
   );
   await expectError(
     () =>
-      runActive({ ...renamed, passives: [...renamed.passives, { ...renamed.passives[0], name: "kiosk" }] }, () => {}),
+      runActive(
+        {
+          ...renamed,
+          passives: [...renamed.passives, { ...renamed.passives[0], name: "kiosk", fingerprint: ["0".repeat(64)] }],
+        },
+        () => {},
+      ),
     "USAGE",
     /was trained without kiosk/,
   );

@@ -37,7 +37,7 @@ test("sums may be sent again in other ciphertexts, all accepted; other messages 
   const other = encodeEntries([{ kind: "sums", node: 0, digest: digest(3) }]);
   await expectError(() => entries.check(other), "PROTOCOL_STATE", /the sums of node 0/);
   const fresh = entryKinds.filter((kind) => entryFacts[kind].isFresh);
-  expect(fresh).toEqual(["sums"]);
+  expect(fresh).toEqual(["sums", "comparisons", "compared"]);
   for (const kind of entryKinds.filter((each) => !fresh.includes(each))) {
     const once = new TreeEntries();
     once.note(kind, 0, digest(1));

@@ -114,7 +114,7 @@ describe("with noise", () => {
     await expectError(
       () => nodes.order(0),
       "PROTOCOL_STATE",
-      /a job with noise does not reveal the order of candidates/,
+      /a job with noise or hidden sums does not reveal the order of candidates/,
     );
   });
 
