@@ -171,7 +171,7 @@ test("a passive party that falsifies the sums of a winner ends the job", async (
   await expectError(
     () => trainFederated({ ...job, connect: changing(lengths.length - 1) }),
     "PROTOCOL_STATE",
-    /^party passive-1 sent a /,
+    /^party passive-1[: ]/,
   );
 });
 
