@@ -119,7 +119,7 @@ function noReplay({ job, active }: ActiveOpening): string {
   const what = jobIn(job, active).privacy.hidden_sums
     ? "comparisons of hidden sums cannot be recomputed: their oblivious transfers draw new keys"
     : `messages of the ${peerText(active.scheme)} scheme cannot be checked by this version`;
-  return `no tree: ${what}. ` + "Only commitments, signatures and chains of digests were checked";
+  return `no tree: ${what}. Only commitments, signatures and chains of digests were checked`;
 }
 
 /** The active party decides when training is over. */
