@@ -27,6 +27,7 @@ const below = {
   "base/listening": ["base"],
   "base/parameters": ["base", "base/text"],
   "base/rows": ["base", "base/text"],
+  "base/statistics": ["base"],
   "base/noise": ["base"],
   "base/gradients": ["base", "base/noise"],
   wire: ["base"],
