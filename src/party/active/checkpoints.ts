@@ -119,12 +119,13 @@ export function unfinishedJob(directory: string): string | null {
   return unfinished.toSorted().at(-1) ?? null;
 }
 
-/** The name of a job that the config does not name: the time of its start. */
+/** The name of a job that the config does not name: the time of its start. Small jobs take less than a second. */
 export function newJobName(now: Date): string {
-  return `job-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")}`;
+  return `job-${now.toISOString().slice(0, 23).replaceAll(/[-:]/g, "").replaceAll(/[T.]/g, "-")}`;
 }
 
-const unnamedJob = /^job-\d{8}-\d{6}$/;
+/** Names of 0.6 have no milliseconds. */
+const unnamedJob = /^job-\d{8}-\d{6}(-\d{3})?$/;
 
 /** Where a job's results go. @throws TandemError if results of that name exist */
 export async function makeJobFolder(
