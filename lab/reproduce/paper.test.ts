@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { type Accuracy, type PaperRow, paperTables } from "./paper.ts";
 import { paperDatasets } from "../trials/paper-datasets.ts";
 
-const path = fileURLToPath(new URL("../../../../shared/paper/batch-he-vfxgboost.tex", import.meta.url));
+const path = fileURLToPath(new URL("../../../shared/paper/batch-he-vfxgboost.tex", import.meta.url));
 const absent = !existsSync(path);
 if (absent) console.info("paper: skipped, the paper's source is not here");
 
