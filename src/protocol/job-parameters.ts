@@ -99,6 +99,7 @@ export function agreedParameters(job: Job): AgreedParameters {
     maxDepth: training.max_depth,
     maxLeaves: training.max_leaves,
     maxBin: training.max_bin,
+    sketchedCuts: training.bin_cuts === "xgboost",
     scheme: job.scheme,
     schemeParameters: { ...job.schemeParameters },
     codec: codec.codec,

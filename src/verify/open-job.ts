@@ -111,6 +111,7 @@ export async function openPassive(config: PassiveConfig, job: string): Promise<O
     rows.training,
     {
       maxBin: Number(agreed["maxBin"]),
+      sketchedCuts: agreed["sketchedCuts"] === true,
       enableCategorical: agreed["enableCategorical"] === true,
       maxCatToOnehot: Number(agreed["maxCatToOnehot"]),
       interactionGroups: String(agreed["interactionGroups"] ?? ""),

@@ -135,6 +135,12 @@ export const learningParameters = {
   ...aftParameters,
   ...rankParameters,
   max_bin: { kind: "integer", default: 32, min: 2, max: 1024, help: "quantile bins per feature" },
+  bin_cuts: {
+    kind: "choice",
+    choices: ["exact", "xgboost"],
+    default: "exact",
+    help: "how features of many values are cut: at exact quantiles, or where XGBoost's sketch cuts the same rows in the same order",
+  },
   enable_categorical: {
     kind: "switch",
     default: false,

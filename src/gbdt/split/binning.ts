@@ -7,13 +7,14 @@
  * With at most max_bin distinct values every distinct value is its own bin. Otherwise the cuts are data values chosen
  * from a quantile summary pruned to max_bin + 1 entries, as in XGBoost 1.7, src/common/quantile.{h,cc} (SetPrune and
  * AddCutPoint). Up to 8 * max_bin distinct values XGBoost's summary is exact and the cuts are the same as ours. Beyond
- * that XGBoost approximates ranks with a streaming sketch (error up to n / (8 max_bin), dependent on row order), and
- * ours stays exact.
+ * that XGBoost approximates ranks with a streaming sketch (error up to n / (8 max_bin), dependent on row order). Ours
+ * stay exact, unless `bin_cuts: xgboost` asks for the sketch (quantile-sketch.ts).
  */
 import { assert } from "../../base/assert.ts";
 import { selectFloat32 } from "../../base/rows/row-numbers.ts";
 import { binIn, columnLoops } from "./column-loops.ts";
 import { type ColumnSummary, countedSummary } from "./counted-cuts.ts";
+import { sketchedSummary } from "./quantile-sketch.ts";
 
 export interface BinnedFeature {
   readonly name: string;
@@ -64,16 +65,19 @@ export function binIndexCount({ binCount }: Pick<BinnedFeature, "binCount">): nu
 /**
  * Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic.
  * @param training the rows that determine the cuts; null: all
+ * @param sketched cut where XGBoost's sketch cuts these rows in this order (quantile-sketch.ts)
  */
 export function binFeature(
   name: string,
   values: Float32Array,
   maxBin: number,
   training: Uint32Array | null = null,
+  sketched = false,
 ): BinnedFeature {
   assert(Number.isInteger(maxBin) && maxBin >= 2 && maxBin < 65535, `maxBin ${maxBin} is out of range`);
   const deciding = training === null ? values : selectFloat32(values, training);
-  const { presentCount, smallest: first, values: kept } = columnSummary(deciding, maxBin + 1);
+  const summary = sketched ? sketchedSummary(deciding, maxBin) : columnSummary(deciding, maxBin + 1);
+  const { presentCount, smallest: first, values: kept } = summary;
   const thresholds = chooseThresholds(kept, maxBin);
   const bins = new Uint16Array(values.length);
   columnLoops().binValues(values, thresholds, bins);

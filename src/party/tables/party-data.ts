@@ -70,6 +70,8 @@ export async function readPartyTable(
 /** How features become bins: what both sides of a job have agreed on. */
 export interface BinningParameters {
   readonly maxBin: number;
+  /** Features of many values are cut where XGBoost's sketch cuts them; left out: at exact quantiles. */
+  readonly sketchedCuts?: boolean;
   readonly enableCategorical: boolean;
   /** Features with fewer categories are split one category against the rest. */
   readonly maxCatToOnehot: number;
@@ -84,6 +86,7 @@ export function binningOf({
   return {
     interactionGroups,
     maxBin: training.max_bin,
+    sketchedCuts: training.bin_cuts === "xgboost",
     enableCategorical: training.enable_categorical,
     maxCatToOnehot: oneHotBelow(training),
   };
@@ -138,7 +141,7 @@ function refuseColumn(table: Pick<PartyTable, "categories">, name: string): neve
 function binColumn(
   table: PartyTable,
   feature: number,
-  { maxBin, enableCategorical, maxCatToOnehot, interactionGroups = "" }: BinningParameters,
+  { maxBin, sketchedCuts = false, enableCategorical, maxCatToOnehot, interactionGroups = "" }: BinningParameters,
   training: Uint32Array | null,
 ): BinnedFeature {
   const name = table.featureNames[feature];
@@ -147,7 +150,7 @@ function binColumn(
   if (names !== null && !enableCategorical) refuseColumn(table, name);
   const binned =
     names === null
-      ? binFeature(name, values, maxBin, training)
+      ? binFeature(name, values, maxBin, training, sketchedCuts)
       : binCategories(name, values, names, maxCatToOnehot, training);
   const { monotone_constraints: signs, interaction_constraints: interactions } = table.constraints ?? noConstraints;
   const monotone = signs[name] ?? 0;

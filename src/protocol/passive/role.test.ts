@@ -145,6 +145,7 @@ describe("the handshake", () => {
     maxDepth: 9,
     maxLeaves: 5,
     maxBin: 64,
+    sketchedCuts: true,
     scheme: "lattice",
     keyBits: 4096,
     codec: "unbatched",
