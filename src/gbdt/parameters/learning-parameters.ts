@@ -139,7 +139,9 @@ export const learningParameters = {
     kind: "choice",
     choices: ["exact", "xgboost"],
     default: "exact",
-    help: "how features of many values are cut: at exact quantiles, or where XGBoost's sketch cuts the same rows in the same order",
+    help:
+      "how features of many values are cut: at exact quantiles, or where XGBoost's sketch cuts the same rows in the " +
+      "same order",
   },
   enable_categorical: {
     kind: "switch",

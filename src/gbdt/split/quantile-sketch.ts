@@ -1,8 +1,8 @@
 /**
  * The cuts that XGBoost's `hist` makes of a column without weights: a streaming quantile sketch (Greenwald and Khanna;
- * XGBoost's src/common/quantile.h, of 1.7 to 2.1). It keeps summaries of limited size, so that ranks are approximate in a
- * column of more than 8 * max_bin distinct values, and depend on the order of rows. Ranks are float32 as there, so that
- * near-ties go the same way.
+ * XGBoost's src/common/quantile.h, of 1.7 to 2.1). It keeps summaries of limited size, so that ranks are approximate in
+ * a column of more than 8 * max_bin distinct values, and depend on the order of rows. Ranks are float32 as there, so
+ * that near-ties go the same way.
  */
 import type { ColumnSummary } from "./counted-cuts.ts";
 
@@ -209,7 +209,7 @@ function placeOf(value: number, distinct: Float32Array): number {
   return low;
 }
 
-/** Entries of a summary, such that as many levels of them as `count` values need have an error of `precision` at most. */
+/** Entries of a summary, such that the levels of them that `count` values need have an error of `precision` at most. */
 function summarySize(count: number, precision: number): number {
   for (let levels = 1; ; levels++) {
     const size = Math.min(count, Math.ceil(levels / precision) + 1);

@@ -34,13 +34,12 @@ describe("claims that have no effect on the model", () => {
     "that it works, in the hello itself": { working: true },
     "a greeting that Paillier does not have": { scheme: new Uint8Array(64).fill(1) },
   };
-  for (const [claim, hello] of Object.entries(ignored))
-    test(claim, async () => {
-      const { model, margins } = await claiming(hello).run();
-      expect(model).toEqual(honest.model);
-      expect(margins).toEqual(honest.margins);
-      expect(model.passiveNames).toEqual(["passive-1", "passive-2"]);
-    });
+  test.each(Object.entries(ignored))("%s", async (_, hello) => {
+    const { model, margins } = await claiming(hello).run();
+    expect(model).toEqual(honest.model);
+    expect(margins).toEqual(honest.margins);
+    expect(model.passiveNames).toEqual(["passive-1", "passive-2"]);
+  });
 
   test("a hello that comes twice", async () => {
     const twice = jobWith((peer) => ({
