@@ -25,7 +25,8 @@ export const events = {
 
 export type EventType = keyof typeof events;
 export type EventOf<T extends EventType> = EventIn<typeof events, T>;
-export type PartyEvent = EventOf<EventType>;
+/** An event of a passive party that serves several jobs names its job; where it names none, it is about the party. */
+export type PartyEvent = EventOf<EventType> & { readonly job?: string };
 export type Emit = (event: PartyEvent) => void;
 
 /** An event and when it happened, in milliseconds since the epoch. */

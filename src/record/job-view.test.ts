@@ -142,7 +142,7 @@ test("while waiting for a lost party no party is connected; ledgers of earlier a
     at: 6100,
   };
   const waiting = jobView([...story(), lost]);
-  expect(waiting).toMatchObject({ waiting: "party shop is gone", state: "training" });
+  expect(waiting).toMatchObject({ waiting: "waiting: party shop is gone", state: "training" });
   expect(waiting.parties.map(({ connected }) => connected)).toEqual([true, false, false]);
   const ledger = { ...emptyLedger(), encryptedGradients: 1000, candidates: 7 };
   const again = jobView([

@@ -20,7 +20,7 @@ const look = (bytesToEngine: number): PartyEvent => {
   return { type: "crew-progress", party, crew };
 };
 const opened: PartyEvent = { type: "crew-opened", party, blocks: 4, rowsPerBlock: 7 };
-const busy: PartyEvent = { type: "progress", party, tree: 0, level: 0, doing: {}, bytes: {}, spans: [] };
+const busy: PartyEvent = { type: "progress", party, job: "spring", tree: 0, level: 0, doing: {}, bytes: {}, spans: [] };
 const joined: PartyEvent = { type: "joined", ...who, featureCount: 3 };
 
 function shown(...events: PartyEvent[]): Record<string, number> {
@@ -37,7 +37,7 @@ function shown(...events: PartyEvent[]): Record<string, number> {
 test("every metric is exported from the start, with its help text", () => {
   const text = new PartyMetrics().text();
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
-  expect(names).toHaveLength(13);
+  expect(names).toHaveLength(16);
   for (const name of names) expect(text).toMatch(new RegExp(`^${name}(\\{.*\\})? 0$`, "m"));
   expect(Object.values(shown()).every((value) => value === 0)).toBe(true);
 });
@@ -61,6 +61,9 @@ test("workers, blocks, moves, lost epochs, bytes over all attempts, and repeated
   ];
   expect(shown(...story)).toEqual({
     trees_total: 1,
+    jobs_running: 0,
+    jobs_waiting: 0,
+    jobs_memory_bytes: 0,
     'jobs_ended_total{result="finished"}': 0,
     'jobs_ended_total{result="failed"}': 1,
     alarms_total: 0,
@@ -84,4 +87,18 @@ test("it contains no name of a machine, a job or a partner", () => {
   const metrics = new PartyMetrics();
   for (const event of [joined, opened, look(5)]) metrics.see(event);
   expect(metrics.text()).not.toMatch(/host|bank|spring|shop/);
+});
+
+test("jobs that run and wait, and rounds that are repeated in one of two jobs", () => {
+  const other = { ...who, job: "summer" };
+  const story: PartyEvent[] = [
+    { type: "occupancy", party, running: 2, waiting: 1, bytes: 5e6 },
+    joined,
+    { type: "joined", ...other, featureCount: 3 },
+    busy,
+    { type: "joined", ...other, featureCount: 3 }, // had begun nothing
+    joined,
+  ];
+  const metrics = shown(...story);
+  expect(metrics).toMatchObject({ jobs_running: 2, jobs_waiting: 1, jobs_memory_bytes: 5e6, rounds_redone_total: 1 });
 });

@@ -4,7 +4,7 @@
  */
 import { Counter, Gauge, metricsText } from "../base/metrics.ts";
 import type { CrewSummary } from "../crew/crew-summary.ts";
-import { events, type EventType, type PartyEvent, eventUses } from "./events.ts";
+import { type EventOf, events, type EventType, type PartyEvent, eventUses } from "./events.ts";
 import { noRounds, type RoundsSoFar, withRoundEvent } from "./redone-rounds.ts";
 
 export class PartyMetrics {
@@ -27,8 +27,16 @@ export class PartyMetrics {
     "How long the oldest pending request has waited for workers.",
     ({ awaited }) => awaited?.seconds ?? 0,
   );
-  #rounds: RoundsSoFar = noRounds;
-  #job = "";
+  readonly #running = new Gauge("tandem_jobs_running", "Jobs and alignments that run.", () => this.#occupancy.running);
+  readonly #waiting = new Gauge("tandem_jobs_waiting", "Jobs that wait for their turn.", () => this.#occupancy.waiting);
+  readonly #reserved = new Gauge(
+    "tandem_jobs_memory_bytes",
+    "Estimated memory of the jobs that run.",
+    () => this.#occupancy.bytes,
+  );
+  #occupancy: Pick<EventOf<"occupancy">, "running" | "waiting" | "bytes"> = { running: 0, waiting: 0, bytes: 0 };
+  /** Of the jobs under way, by name. */
+  readonly #rounds = new Map<string, RoundsSoFar>();
   /** Of the current attempt; null: there is none. */
   #summary: CrewSummary | null = null;
 
@@ -41,6 +49,7 @@ export class PartyMetrics {
     const label = eventUses(event.type)?.counter?.label;
     this.#counters.get(event.type)?.add(label === undefined ? {} : { [label.name]: label.of(event) });
     this.#countRounds(event);
+    if (event.type === "occupancy") this.#occupancy = event;
     if (event.type === "crew-progress") this.#look(event.crew);
     else if (event.type === "crew-opened" || event.type === "job-ended") this.#summary = null;
   };
@@ -49,6 +58,9 @@ export class PartyMetrics {
     return metricsText([
       ...this.#counters.values(),
       this.#redone,
+      this.#running,
+      this.#waiting,
+      this.#reserved,
       this.#workers,
       this.#held,
       this.#free,
@@ -58,10 +70,13 @@ export class PartyMetrics {
   }
 
   #countRounds(event: PartyEvent): void {
-    if (event.type === "job" && event.job !== this.#job) [this.#job, this.#rounds] = [event.job, noRounds];
-    const before = this.#rounds.redone;
-    this.#rounds = withRoundEvent(this.#rounds, event);
-    if (this.#rounds.redone > before) this.#redone.add({}, this.#rounds.redone - before);
+    const job = event.job ?? "";
+    const before = this.#rounds.get(job) ?? noRounds;
+    const after = withRoundEvent(before, event);
+    if (after.redone > before.redone) this.#redone.add({}, after.redone - before.redone);
+    // A job that failed may be continued.
+    if (event.type === "job-ended" && event.failure === null) this.#rounds.delete(job);
+    else if (after !== before) this.#rounds.set(job, after);
   }
 
   /** Each attempt counts from zero. */

@@ -4,10 +4,20 @@ import { type Emit, type PartyEvent, eventUses } from "./events.ts";
 import { JobRecord } from "./job-record.ts";
 import type { OwnLine } from "./own-lines.ts";
 
+/** The last events of an attempt: the next one opens the record again. */
+const endings: ReadonlySet<PartyEvent["type"]> = new Set(["job-ended", "alignment-failed"]);
+
+interface OpenRecord {
+  readonly record: JobRecord;
+  /** The job's active party. */
+  readonly peer: string;
+}
+
 export class RecordKeeper {
   readonly #directory: string;
   readonly #emit: Emit;
-  #current: { readonly job: string; readonly record: JobRecord } | null = null;
+  /** Of the jobs under way, by name. */
+  readonly #open = new Map<string, OpenRecord>();
 
   /** @param directory the party's output directory, which has a folder per job */
   constructor(directory: string, emit: Emit) {
@@ -17,27 +27,45 @@ export class RecordKeeper {
 
   readonly emit: Emit = (event) => {
     if (isOfJob(event)) {
-      if ("job" in event && event.job !== undefined) this.#take(event.job);
-      this.#current?.record.event(event);
+      if (event.job === undefined) this.#addToAll(event);
+      else this.#recordOf(event.job, event).event(event);
     }
-    if (event.type === "job-ended") this.close();
+    if (event.job !== undefined && endings.has(event.type)) this.#closeJob(event.job);
     this.#emit(event);
   };
 
-  own(line: OwnLine): void {
-    this.#current?.record.own(line);
+  own(job: string, line: OwnLine): void {
+    this.#open.get(job)?.record.own(line);
   }
 
   close(): void {
-    this.#current?.record.close();
-    this.#current = null;
+    for (const job of this.#open.keys()) this.#closeJob(job);
   }
 
-  #take(job: string): void {
-    if (this.#current?.job === job) return;
-    this.close();
-    this.#current = { job, record: new JobRecord(join(this.#directory, job)) };
+  /** An event about the party, or about one of its partners. */
+  #addToAll(event: PartyEvent): void {
+    for (const { record, peer } of this.#open.values())
+      if (!("peer" in event) || event.peer === peer) record.event(event);
   }
+
+  #closeJob(job: string): void {
+    this.#open.get(job)?.record.close();
+    this.#open.delete(job);
+  }
+
+  #recordOf(job: string, event: PartyEvent): JobRecord {
+    const known = this.#open.get(job);
+    if (known !== undefined) return known.record;
+    const record = new JobRecord(join(this.#directory, job));
+    this.#open.set(job, { record, peer: peerOf(event) });
+    return record;
+  }
+}
+
+/** The first event of an alignment or a job names the active party. */
+function peerOf(event: PartyEvent): string {
+  if (event.type === "job") return event.peers[0] ?? "";
+  return "peer" in event ? event.peer : "";
 }
 
 /** Refused connections, and scoring during a job, are not part of a job's record. */

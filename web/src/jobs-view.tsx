@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { formatMetric, formatSeconds } from "../../src/base/text/format.ts";
 import { Card, Nothing, Table } from "../views/card.tsx";
 import { href } from "./route.ts";
-import { jobs } from "./session.ts";
+import { jobs, queue } from "./session.ts";
 
 const chosen = signal<readonly string[]>([]);
 
@@ -14,6 +14,7 @@ export function JobsView() {
   return (
     <>
       <h1 class="title">Jobs</h1>
+      <Waiting />
       <Card
         title={`${lines.length} ${lines.length === 1 ? "job" : "jobs"}`}
         wide
@@ -44,7 +45,7 @@ export function JobsView() {
                 onChange={() => toggle(line.job)}
               />,
               <span class={`chip state-${line.state}`}>{line.state}</span>,
-              new Date(line.startedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
+              shownTime(line.startedAt),
               `${line.treesDone}/${line.treeCount}`,
               formatSeconds(line.seconds),
               ...metricNames.map((name) =>
@@ -57,6 +58,27 @@ export function JobsView() {
       </Card>
     </>
   );
+}
+
+/** Of a passive party. */
+function Waiting() {
+  const waiting = queue.value.filter(({ place }) => place > 0);
+  if (waiting.length === 0) return null;
+  return (
+    <Card title={`${waiting.length} ${waiting.length === 1 ? "job waits" : "jobs wait"} for their turn`} wide>
+      <Table
+        caption="Waiting jobs"
+        stacks
+        head={["job", "active party", "since", "place"]}
+        textColumns={3}
+        rows={waiting.map(({ job, peer, since, place }) => [job, peer, shownTime(since), String(place)])}
+      />
+    </Card>
+  );
+}
+
+function shownTime(at: number): string {
+  return new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** The third choice takes the place of the first. */

@@ -159,7 +159,7 @@ function Status({ view }: { readonly view: JobView }) {
       <div class="status-head">
         <h1 class="title">{view.job}</h1>
         <span class={`chip state-${view.state}`}>{view.state}</span>
-        {view.waiting !== null && isUnderWay(view.state) && <span class="chip">waiting: {view.waiting}</span>}
+        {view.waiting !== null && isUnderWay(view.state) && <span class="chip">{view.waiting}</span>}
         {view.resumed > 0 && <span class="chip">{resumedWords(view)}</span>}
       </div>
       <progress max={Math.max(1, total)} value={done} aria-label={aligning ? "ids aligned" : "trees finished"} />

@@ -29,6 +29,14 @@ export interface JobLine {
   readonly tested: boolean;
 }
 
+/** A job of a passive party that waits or runs; place 0: it runs. */
+export interface QueueLine {
+  readonly job: string;
+  readonly peer: string;
+  readonly place: number;
+  readonly since: number;
+}
+
 type EventLine = Parameters<typeof addEvent>[1];
 type OwnLine = Parameters<typeof addOwn>[1];
 
@@ -39,6 +47,8 @@ interface StoredRecord {
 
 export const viewers = signal<Viewers>({ version: "", viewers: [] });
 export const jobs = signal<readonly JobLine[]>([]);
+/** Of a passive party. */
+export const queue = signal<readonly QueueLine[]>([]);
 /** What the record of the open job says. A new object whenever something was added. */
 const recorded = signal<JobViews>({ view: emptyJobView(), own: emptyOwn() });
 export const connection = signal<"connecting" | "open" | "lost" | "refused">("connecting");
@@ -49,11 +59,13 @@ export const connection = signal<"connecting" | "open" | "lost" | "refused">("co
 export const now = signal(Date.now());
 
 export const viewer = computed(() => route.value.parameters.get("viewer") ?? viewers.value.viewers[0]?.name ?? "");
+/** The latest job when the list was loaded; while it is under way another one does not take its place. */
+const latestJob = signal<string | null>(null);
 /** The job that is open: asked for, under way, or the latest. */
 export const openJob = computed(() => {
   const asked = route.value.parameters.get("job");
   if (asked !== null) return asked;
-  return viewers.value.viewers.find(({ name }) => name === viewer.value)?.job ?? jobs.value[0]?.job ?? null;
+  return viewers.value.viewers.find(({ name }) => name === viewer.value)?.job ?? latestJob.value;
 });
 
 /** The server knows that a job's process is gone; its record may not say so. */
@@ -130,9 +142,19 @@ async function ask<T>(path: string): Promise<T | null> {
 async function loadJobs(of: string): Promise<void> {
   if (of === "") return;
   listedAt = Date.now();
-  const found = await ask<readonly JobLine[]>(`/api/jobs?${new URLSearchParams({ viewer: of }).toString()}`);
-  if (found !== null && of === viewer.peek() && JSON.stringify(found) !== JSON.stringify(jobs.peek()))
+  const query = new URLSearchParams({ viewer: of }).toString();
+  const [found, queued] = await Promise.all([
+    ask<readonly JobLine[]>(`/api/jobs?${query}`),
+    ask<readonly QueueLine[]>(`/api/queue?${query}`),
+  ]);
+  if (of !== viewer.peek()) return;
+  batch(() => {
+    if (queued !== null && JSON.stringify(queued) !== JSON.stringify(queue.peek())) queue.value = queued;
+    if (found === null || JSON.stringify(found) === JSON.stringify(jobs.peek())) return;
     jobs.value = found;
+    const kept = found.find(({ job }) => job === latestJob.peek());
+    if (kept === undefined || !isUnderWay(kept.state)) latestJob.value = found[0]?.job ?? null;
+  });
 }
 
 /** A job that is only compared with: read once. */

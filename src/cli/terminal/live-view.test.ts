@@ -248,3 +248,19 @@ test("metrics set by eval_metric have a separate line; of default metrics the fi
     else expect(first).toContain("train auc 0.7500  validation auc 0.5000  ");
   }
 });
+
+test("a passive party with two jobs at once: the lines of each below its name", () => {
+  const { terminal, output, events } = outputWith();
+  for (const event of events) output.emit(event);
+  for (const event of events.slice(1)) {
+    if (event.type === "job") output.emit({ ...event, job: "summer", peers: ["rival"] });
+    else output.emit({ ...event, job: "summer" });
+  }
+  vi.advanceTimersByTime(1000);
+  const lines = terminal.text.split("\n");
+  expect(lines.filter((line) => / \((bank|rival)\)$/.test(line))).toEqual(["spring (bank)", "summer (rival)"]);
+  expect(lines.filter((line) => line.includes("tree 2/2"))).toHaveLength(2);
+  output.emit({ type: "job-ended", party: "shop", peer: "rival", job: "summer", failure: null });
+  vi.advanceTimersByTime(1000);
+  expect(terminal.text.split("\n").filter((line) => /tree \d\/2/.test(line))).toHaveLength(2);
+});

@@ -1,5 +1,5 @@
 /**
- * Live view of a job on a terminal: a few lines that are redrawn, from the same view as the page and the report.
+ * Live view of a job on a terminal, or of several that a passive party serves at once: a few lines that are redrawn, from the same view as the page and the report.
  * Colours only where they are wanted (NO_COLOR, TERM=dumb).
  */
 import { formatBytes, formatMetrics, formatSeconds } from "../../base/text/format.ts";
@@ -18,32 +18,50 @@ export interface Screen {
 }
 
 const redrawMs = 200;
+/** The last events of a job. */
+const endings: ReadonlySet<PartyEvent["type"]> = new Set(["active-result", "job-ended", "alignment-failed", "error"]);
 const barWidthMax = 28;
 /** Okabe and Ito's blue, orange, green, purple, sky and vermilion, among a terminal's 256. */
 const partyColours = [32, 214, 36, 175, 75, 166];
 
+interface LiveJob {
+  readonly view: JobView;
+  /** Whether the job was resumed from a checkpoint with trees. */
+  isResumed: boolean;
+}
+
+/** Where all events are of one job. */
+const onlyJob = "";
+
 export class LiveView {
   readonly #screen: Screen;
   readonly #party: string;
-  #view: JobView = emptyJobView();
+  readonly #isOfSeveral: boolean;
+  readonly #jobs = new Map<string, LiveJob>();
   #timer: NodeJS.Timeout | null = null;
   #linesDrawn = 0;
-  /** Whether the job was resumed from a checkpoint with trees. */
-  #isResumed = false;
 
-  /** @param party whose events are shown: the active party's, or those of the party itself */
-  constructor(screen: Screen, party: string) {
+  /**
+   * @param party whose events are shown: the active party's, or those of the party itself
+   * @param isOfSeveral its events are of several jobs, which they name
+   */
+  constructor(screen: Screen, party: string, isOfSeveral = false) {
     this.#screen = screen;
     this.#party = party;
+    this.#isOfSeveral = isOfSeveral;
   }
 
   add(event: PartyEvent): void {
     if (event.party !== this.#party || !isOfJob(event)) return;
-    if (event.type === "resumed" && event.trees > 0 && this.#view.treeEnds.length === 0) this.#isResumed = true;
-    addEvent(this.#view, { ...event, at: this.#screen.now() });
-    if (this.#timer === null && this.#lines().length > 0)
+    const key = this.#isOfSeveral ? this.#keyOf(event) : onlyJob;
+    if (key === undefined) return;
+    const job = this.#jobs.get(key) ?? { view: emptyJobView(), isResumed: false };
+    this.#jobs.set(key, job);
+    if (event.type === "resumed" && event.trees > 0 && job.view.treeEnds.length === 0) job.isResumed = true;
+    addEvent(job.view, { ...event, at: this.#screen.now() });
+    if (this.#timer === null && this.#linesOf(job).length > 0)
       this.#timer = setInterval(() => this.#draw(), redrawMs).unref();
-    if (event.type === "active-result" || event.type === "job-ended" || event.type === "error") this.close();
+    if (endings.has(event.type)) this.#end(key, job);
   }
 
   /** Prints a permanent line above the live view. */
@@ -60,8 +78,22 @@ export class LiveView {
     this.#timer = null;
     this.#draw();
     this.#linesDrawn = 0;
-    this.#view = emptyJobView();
-    this.#isResumed = false;
+    this.#jobs.clear();
+  }
+
+  /** An event that names no job is about the only one; of several jobs it is about none. */
+  #keyOf({ job }: PartyEvent): string | undefined {
+    return job ?? (this.#jobs.size === 1 ? [...this.#jobs.keys()][0] : undefined);
+  }
+
+  #end(key: string, job: LiveJob): void {
+    if (this.#jobs.size === 1) {
+      this.close();
+      return this.#jobs.clear();
+    }
+    const lines = this.#linesOf(job);
+    this.#jobs.delete(key);
+    for (const line of lines) this.line(line);
   }
 
   #draw(): void {
@@ -78,7 +110,16 @@ export class LiveView {
   }
 
   #lines(): string[] {
-    const view = this.#view;
+    return [...this.#jobs.values()].flatMap((job) => this.#linesOf(job));
+  }
+
+  #linesOf(job: LiveJob): string[] {
+    const lines = this.#ownLines(job);
+    const title = `${job.view.job} (${job.view.peers.join(", ")})`;
+    return lines.length > 0 && this.#isOfSeveral && this.#jobs.size > 1 ? [title, ...lines] : lines;
+  }
+
+  #ownLines({ view, isResumed }: LiveJob): string[] {
     const width = Math.max(10, this.#screen.columns() - 1); // a full last column wraps
     const aligning = view.state === "aligning" && view.alignment.total > 0;
     if (aligning)
@@ -92,16 +133,18 @@ export class LiveView {
         ),
       ];
     if (view.state === "starting" || view.treeCount === 0) return [];
-    const lines = [this.#fitted([this.#bar(view.treesDone / view.treeCount, width), `  ${this.#facts(view)}`], width)];
+    const lines = [
+      this.#fitted([this.#bar(view.treesDone / view.treeCount, width), `  ${this.#facts(view, isResumed)}`], width),
+    ];
     const last = view.rounds[view.rounds.length - 1];
     if (last !== undefined && hasChosenMetrics(view))
       lines.push(this.#fitted(["", `  ${metricTexts(last, (metrics) => metrics).join("  ")}`], width));
     const nameWidth = Math.max(...view.parties.map(({ name }) => name.length));
-    view.parties.forEach((party, i) => lines.push(this.#partyLine(party, i, nameWidth, width)));
+    view.parties.forEach((party, i) => lines.push(this.#partyLine(view, party, i, nameWidth, width)));
     return lines;
   }
 
-  #facts(view: JobView): string {
+  #facts(view: JobView, isResumed: boolean): string {
     const left = secondsLeft(view, this.#screen.now());
     const last = view.rounds[view.rounds.length - 1];
     const metrics = last === undefined || hasChosenMetrics(view) ? [] : metricTexts(last, firstOf);
@@ -119,14 +162,14 @@ export class LiveView {
         ? `${formatSeconds(elapsedSeconds(view, this.#screen.now()))} so far`
         : `${formatSeconds(left)} left`;
     const spent = formatSeconds(elapsedSeconds(view, this.#screen.now()));
-    const span = this.#isResumed ? "since it resumed" : "in all";
+    const span = isResumed ? "since it resumed" : "in all";
     return [...where, ...metrics, growing ? time : `${spent} ${span}`].join("  ");
   }
 
-  #partyLine(party: PartyView, index: number, nameWidth: number, width: number): string {
-    const back = this.#view.role === "active" ? "back" : "from it";
+  #partyLine(view: JobView, party: PartyView, index: number, nameWidth: number, width: number): string {
+    const back = view.role === "active" ? "back" : "from it";
     const flow = party.self ? "" : `${formatBytes(party.receivedBytes)} to it, ${formatBytes(party.sentBytes)} ${back}`;
-    const text = `  ${party.name.padEnd(nameWidth)}  ${activityOf(this.#view, party).padEnd(22)}  ${flow}`.trimEnd();
+    const text = `  ${party.name.padEnd(nameWidth)}  ${activityOf(view, party).padEnd(22)}  ${flow}`.trimEnd();
     return this.#coloured(
       text.length > width ? `${text.slice(0, width - 1)}…` : text,
       partyColours[index % partyColours.length],

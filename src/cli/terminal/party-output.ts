@@ -1,6 +1,6 @@
 /**
- * What `tandem party` prints on standard error: its log, and on a terminal, below the log, a live view of the current
- * job. With `quiet` it prints warnings and errors only.
+ * What `tandem party` prints on standard error: its log, and on a terminal, below the log, a live view of the jobs
+ * under way. With `quiet` it prints warnings and errors only.
  */
 import type { PassiveConfig } from "../../party/config/config.ts";
 import type { Emit } from "../../record/events.ts";
@@ -30,7 +30,7 @@ export function partyOutput(
     readonly now: () => Date;
   },
 ): PartyOutput {
-  const live = screen === null || quiet ? null : new LiveView(screen, name);
+  const live = screen === null || quiet ? null : new LiveView(screen, name, true);
   const log = logTo({
     level: quiet && level !== "error" ? "warn" : level,
     terminal: screen !== null,

@@ -147,11 +147,26 @@ export const jobEvents = {
           (leftMs === undefined ? "" : `, for up to ${formatSeconds(leftMs / 1000)}`),
       },
       fold: (view, { message }) => {
-        view.waiting = message;
+        view.waiting = `waiting: ${message}`;
         for (const party of view.parties) {
           party.connected = party.self; // all connections are closed together
           party.doing = null;
         }
+      },
+    },
+  ),
+  /** At the active party: the job waits for its turn at a passive party; place 0: that is over. */
+  queued: event(
+    { job: text, peer: text, place: count, waiting: count },
+    {
+      log: ({ job: name, peer, place, waiting }) =>
+        info(`job ${name}: ${queuedWords(peer, place, waiting)}`, { job: name, peer, place, waiting }),
+      terminal: {
+        of: "own",
+        line: ({ party, peer, place, waiting }) => `${party}: ${queuedWords(peer, place, waiting)}`,
+      },
+      fold: (view, { peer, place, waiting }) => {
+        view.waiting = place === 0 ? null : queuedWords(peer, place, waiting);
       },
     },
   ),
@@ -240,6 +255,10 @@ function revealed(job: string, peer: string, disclosures: readonly Disclosure[])
   const reveals = disclosures.filter(({ learner }) => learner === peer).map(disclosureText);
   const words = `job ${job} will reveal to ${peer}, at most: ${reveals.join("; ")}`;
   return { ...info(words, { job, peer, reveals }), isLasting: true };
+}
+
+function queuedWords(peer: string, place: number, waiting: number): string {
+  return place === 0 ? `${peer} begins with the job` : `waiting at ${peer}: place ${place} of ${waiting}`;
 }
 
 /** How long a call has waited, and whether the other party is working. */

@@ -55,6 +55,17 @@ export const processEvents = {
         }),
     },
   ),
+  /** At a passive party: how many jobs run and wait, and the estimated memory of those that run. */
+  occupancy: event({ running: count, waiting: count, bytes: number }, { isOfJob }),
+  /** At a passive party: a job has to wait. */
+  "job-waits": event(
+    { peer: text, job: text, place: count, waiting: count },
+    {
+      isOfJob,
+      log: ({ peer, job, place, waiting }) =>
+        info(`job ${job} of ${peer} waits: place ${place} of ${waiting}`, { peer, job, place, waiting }),
+    },
+  ),
   stopping: event({}, { isOfJob, log: () => info("stopping", {}) }),
   stopped: event({}, { isOfJob, log: () => info("stopped", {}) }),
 };
