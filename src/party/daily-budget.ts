@@ -62,6 +62,8 @@ interface OpenDay {
   stored: DailyAmounts;
   readonly alerted: Set<string>;
   lastJob: string;
+  /** Jobs that were counted since the process started: several may be under way. */
+  readonly jobs: Set<string>;
 }
 
 export class DailyBudgets {
@@ -101,10 +103,11 @@ export class DailyBudgets {
   async chargeJob(active: string, job: string): Promise<void> {
     await this.#turns.run(async () => {
       const open = await this.#of(active);
-      if (open.lastJob === job) return;
+      if (open.lastJob === job || open.jobs.has(job)) return;
       this.#refuse(open, { jobs: 1 }, "job");
       open.lastJob = job;
       await this.#count(active, open, { jobs: 1 });
+      open.jobs.add(job);
     });
   }
 
@@ -186,13 +189,20 @@ export class DailyBudgets {
 }
 
 function opened({ day, used, told, lastJob }: StoredDay): OpenDay {
-  return { day, used: { ...used }, stored: { ...used }, alerted: new Set(told), lastJob };
+  return { day, used: { ...used }, stored: { ...used }, alerted: new Set(told), lastJob, jobs: new Set() };
 }
 
 /** Nothing used, and nothing stored in advance. */
 function freshDay(before: OpenDay | undefined, day: string): OpenDay {
   const nothing = { ids: 0, alignments: 0, jobs: 0, attempts: 0, histogram_requests: 0 };
-  return { day, used: { ...nothing }, stored: { ...nothing }, alerted: new Set(), lastJob: before?.lastJob ?? "" };
+  return {
+    day,
+    used: { ...nothing },
+    stored: { ...nothing },
+    alerted: new Set(),
+    lastJob: before?.lastJob ?? "",
+    jobs: before?.jobs ?? new Set(),
+  };
 }
 
 function add(used: DailyAmounts, asked: Asked): void {

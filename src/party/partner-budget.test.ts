@@ -128,3 +128,31 @@ test("a modified file is rejected", async () => {
   disk.files.edit((text) => text.replace('"sumsPerPerson":0.01', '"sumsPerPerson":0'));
   await expectError(() => disk.budgets().admit("bank", demand), "CHECKPOINT", /checksum/);
 });
+
+test("two jobs of a partner under way are not admitted for the same rest", async () => {
+  const budgets = new Disk().budgets({ sums_per_person: 0.06 });
+  const release = await budgets.admit("bank", demand); // 0.04 of it
+  const second = { ...demand, jobId: "bb" };
+  await expectError(() => budgets.admit("bank", second), "POLICY", /sums_per_person: 0.04 used, 0.04 requested/);
+  await budgets.admit("rival", second); // has a budget of its own
+  await budgets.treesBegin("bank", demand, 2);
+  await expectError(() => budgets.admit("bank", second), "POLICY", /sums_per_person: 0.04 used/);
+  await budgets.treeEnds("bank", demand, 1, took);
+  await budgets.treeEnds("bank", demand, 2, took);
+  await expectError(() => budgets.admit("bank", second), "POLICY", /sums_per_person: 0.03 used/);
+  // A newer attempt at the first job does not compete with the older one, which is released later.
+  const again = await budgets.admit("bank", { ...demand });
+  release();
+  await expectError(() => budgets.admit("bank", second), "POLICY");
+  again();
+  await budgets.admit("bank", second);
+});
+
+test("whatever was admitted, no tree begins beyond the limit", async () => {
+  const disk = new Disk();
+  await disk.budgets({ sums_per_person: 0.06 }).treesBegin("bank", demand, 4);
+  const after = disk.budgets({ sums_per_person: 0.06 });
+  const second = { ...demand, jobId: "bb" };
+  await after.treesBegin("bank", second, 2);
+  await expectError(() => after.treesBegin("bank", second, 3), "POLICY", /does not allow this tree: sums_per_person/);
+});

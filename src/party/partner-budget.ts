@@ -6,6 +6,9 @@
  * redone ends only with the requests of its earlier attempts, which get the same answers: so it counts once, with all.
  * A partner that disconnects before the end of a tree has used the most that the tree can take.
  *
+ * Several jobs of a partner may be under way: each holds what it may still take until it ends, so that no two of them are
+ * admitted for the same rest. After a crash nothing is held, and every job is admitted anew.
+ *
  * Scores are frequent and stored some in advance; a crash counts a few too many.
  */
 import { TandemError } from "../base/error.ts";
@@ -20,6 +23,8 @@ import type { QuestionCounts } from "./question-counts.ts";
 /** Over all jobs. */
 export type BudgetLimits = Omit<PolicyConfig["budget"], "daily">;
 
+/** Sums of fractions are rounded, depending on their order. */
+const roundingMax = 1 + 1e-9;
 /** Number of scores stored in advance. */
 const scoresAhead = 100;
 
@@ -60,6 +65,8 @@ export class PartnerBudgets {
   readonly #budgets = new Map<string, StoredBudget>();
   /** Per partner the scores stored in advance and not used yet. */
   readonly #ahead = new Map<string, number>();
+  /** Per partner: the jobs under way. */
+  readonly #held = new Map<string, Set<JobDemand>>();
 
   constructor(options: BudgetOptions) {
     this.#options = options;
@@ -84,25 +91,33 @@ export class PartnerBudgets {
   }
 
   /**
-   * Whether the rest of a job fits. @throws TandemError POLICY naming what is spent, asked and allowed
+   * Holds what a job may still take. @returns gives it back
+   * @throws TandemError POLICY naming what is spent, asked and allowed, if it does not fit beside the other jobs
    */
-  async admit(active: string, { jobId, trees, perTree, startScores = 0 }: JobDemand): Promise<void> {
-    await this.#turns.run(async () => {
+  async admit(active: string, demand: JobDemand): Promise<() => void> {
+    return this.#turns.run(async () => {
       const { open } = await this.#of(active);
-      const spent = this.spent(active); // without the scores that are stored ahead
-      const left = trees - (open[jobId]?.begun ?? 0);
-      const scores = { ...nothingSpent, scoredPeople: open[jobId] === undefined ? startScores : 0 };
-      this.#check(spent, addSpending(scaled(perTree, left), scores), "job");
+      const held = this.#held.get(active) ?? new Set<JobDemand>();
+      let spent = this.spent(active); // without the scores that are stored ahead
+      for (const other of held) if (other.jobId !== demand.jobId) spent = addSpending(spent, restOf(other, open));
+      this.#check(spent, restOf(demand, open), "job");
+      this.#held.set(active, held.add(demand));
+      return () => void held.delete(demand);
     });
   }
 
-  /** Trees of a job begin, for the first time or again. @param begun how many by then, those before them included */
+  /**
+   * Trees of a job begin, for the first time or again. @param begun how many by then, those before them included
+   * @throws TandemError POLICY
+   */
   async treesBegin(active: string, { jobId, perTree }: JobDemand, begun: number): Promise<void> {
     await this.#turns.run(async () => {
       const { spent, open } = await this.#of(active);
       const before = open[jobId] ?? { begun: 0, ended: 0 };
       if (begun <= before.begun) return;
-      const charged = addSpending(spent, scaled(perTree, begun - before.begun));
+      const more = scaled(perTree, begun - before.begun);
+      this.#check(this.spent(active), more, "tree");
+      const charged = addSpending(spent, more);
       await this.#store({ active, spent: charged, open: { ...open, [jobId]: { ...before, begun } } });
     });
   }
@@ -154,7 +169,7 @@ export class PartnerBudgets {
     const broken = (Object.keys(limitNames) as (keyof Spending)[]).flatMap((name) => {
       const limit = this.limits[limitNames[name]];
       // Of what is not asked for there may be more than the limit: scores are stored ahead.
-      if (limit === undefined || asked[name] === 0 || spent[name] + asked[name] <= limit) return [];
+      if (limit === undefined || asked[name] === 0 || spent[name] + asked[name] <= limit * roundingMax) return [];
       return [`${limitNames[name]}: ${amount(spent[name])} used, ${amount(asked[name])} requested, ${limit} allowed`];
     });
     if (broken.length === 0) return;
@@ -179,6 +194,13 @@ export class PartnerBudgets {
     await ownFiles(() => writeBudget(directory, budget, storage));
     this.#budgets.set(budget.active, budget);
   }
+}
+
+/** The most that a job may still take. */
+function restOf({ jobId, trees, perTree, startScores = 0 }: JobDemand, open: StoredBudget["open"]): Spending {
+  const left = Math.max(0, trees - (open[jobId]?.begun ?? 0));
+  const scores = { ...nothingSpent, scoredPeople: open[jobId] === undefined ? startScores : 0 };
+  return addSpending(scaled(perTree, left), scores);
 }
 
 function scaled(spending: Spending, times: number): Spending {

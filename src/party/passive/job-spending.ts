@@ -16,6 +16,7 @@ export class JobSpending {
   readonly #instanceCount: number;
   readonly #summed: number;
   readonly #demand: JobDemand;
+  #release = (): void => {};
   /** By tree: the nodes whose sums were sent, and per node the outcomes. Repeated answers count once. */
   readonly #nodes = new Map<number, Set<number>>();
   readonly #outcomes = new Map<number, Map<number, number>>();
@@ -47,9 +48,14 @@ export class JobSpending {
     };
   }
 
-  /** @throws TandemError POLICY if the job exceeds the remaining budget */
-  admit(): Promise<void> {
-    return this.#budgets.admit(this.#active, this.#demand);
+  /** Holds what the job may take. @throws TandemError POLICY if it exceeds what is left beside other jobs */
+  async admit(): Promise<void> {
+    this.#release = await this.#budgets.admit(this.#active, this.#demand);
+  }
+
+  /** The attempt is over: nothing is held for it any more. */
+  release(): void {
+    this.#release();
   }
 
   /** @param tree the round's first */

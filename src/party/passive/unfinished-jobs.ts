@@ -18,11 +18,17 @@ const megabyte = 1 << 20;
 
 /**
  * @param job the requested one, which does not count
+ * @param live names of the partner's jobs under way, of which nothing may be stored yet
  * @throws TandemError POLICY if the partner has too many unfinished jobs, or they use too much disk
  */
-export async function refuseUnfinished(files: PassiveFiles, active: string, job: string): Promise<void> {
+export async function refuseUnfinished(
+  files: PassiveFiles,
+  active: string,
+  job: string,
+  live: readonly string[] = [],
+): Promise<void> {
   const { name, policy, output } = files.config;
-  const { jobs, bytes } = await files.using(() => unfinishedOf(output.directory, active, job, files.storage));
+  const { jobs, bytes } = await files.using(() => unfinishedOf(output.directory, active, job, files.storage, live));
   const broken = [
     ...(jobs < policy.max_unfinished_jobs
       ? []
@@ -50,18 +56,20 @@ export async function unfinishedOf(
   active: string,
   except: string,
   storage: Storage,
+  live: readonly string[] = [],
 ): Promise<Unfinished> {
-  let [jobs, bytes] = [0, 0];
+  let bytes = 0;
+  const jobs = new Set(live.filter((name) => name !== except));
   for (const { name, isFolder } of await storage.list(directory)) {
     if (!isFolder || name.startsWith(".") || name === except) continue;
     const folder = join(directory, name);
     const entries = await storage.list(folder);
     if (entries.some((entry) => join(folder, entry.name) === sharePath(folder))) continue;
     if ((await ownerOf(folder, storage)) !== active) continue;
-    jobs++;
+    jobs.add(name);
     bytes += await sizeOf(folder, storage);
   }
-  return { jobs, bytes };
+  return { jobs: jobs.size, bytes };
 }
 
 /** Null for a folder that is not a job's, and for one whose files are damaged: no partner can add to it. */
