@@ -129,7 +129,7 @@ test("the daily counts are in the job's record, and their file can be removed", 
   await world.parties[0].seen("job-ended");
   const budget = world.parties[0].events.findLast(({ type }) => type === "budget");
   expect(budget).toMatchObject({
-    today: { day: "2100-06-15", used: { jobs: 1, alignments: 1, attempts: 2 }, limits: { jobs: 1, ids: 5000 } },
+    today: { day: "2100-06-15", used: { jobs: 1, alignments: 1, attempts: 3 }, limits: { jobs: 1, ids: 5000 } },
   });
   const partners = join(world.shops[0].folder, "jobs", ".partners");
   await world.parties[0].stop();

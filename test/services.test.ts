@@ -125,7 +125,7 @@ describe("align, then train", () => {
         .split("\n")
         .slice(1)
         .map((line) => line.split(","));
-    const lists = [out, ...made.shops.map(({ folder }) => join(folder, "jobs", "only", "aligned.csv"))];
+    const lists = [out, ...made.shops.map(({ folder }) => join(folder, "jobs", "only-alignment", "aligned.csv"))];
     for (const [i, path] of lists.entries()) {
       expect(statSync(path).mode & 0o777).toBe(0o600);
       const data = readFileSync(join([made.bank, ...made.shops][i].folder, "data.csv"), "utf8").split("\n");
@@ -175,23 +175,6 @@ describe("one job after the other", () => {
       "HANDSHAKE_MISMATCH",
       /shop0 has finished a job named monday already/,
     );
-  });
-
-  test("a second job is refused while one runs, from any active party; the first continues", async () => {
-    const made = await world(1);
-    const rival = await foundCompany(made.root, "rival", { people: people.slice(0, 200), columns: [1] }, "active");
-    const party = await made.start(made.shop, {}, { actives: [made.bank, rival] });
-    const first = made.train("long", { training: { num_round: 12 } });
-    await party.seen("passive-tree");
-    await expectError(() => made.train("again"), "PARTY_BUSY", /shop0 serves another job at the moment/);
-    await expectError(() => made.train("theirs", { align: false }, { active: rival }), "PARTY_BUSY", /^(?!.*bank)/);
-    expect(party.events.find((event) => event.type === "job-ended")).toBeUndefined();
-    await first;
-    expect(party.events.filter((event) => event.type === "refused").map(({ peer, code }) => [peer, code])).toEqual([
-      ["bank", "PARTY_BUSY"],
-      ["rival", "PARTY_BUSY"],
-    ]);
-    await made.train("theirs", {}, { active: rival });
   });
 
   test("an active party that fails or disconnects does not block the next one", async () => {

@@ -13,6 +13,7 @@ import { readIdentity } from "../src/party/identity.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
 import { listenTls } from "../src/transport/tls-listen.ts";
+import { Admission } from "../src/wire/generated/tandem/v1/admission_pb.ts";
 import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
 import { Scoring } from "../src/wire/generated/tandem/v1/scoring_pb.ts";
 import { PassiveParty } from "../src/wire/generated/tandem/v1/tandem_pb.ts";
@@ -48,10 +49,23 @@ async function serving(
     certificate: join(shop.folder, "certificate.pem"),
     key: join(shop.folder, "key.pem"),
   });
-  const server = await listenTls({ routes }, identity, [{ name: "bank", fingerprints: [bank.fingerprint] }], {
-    host: "127.0.0.1",
-    port: 0,
-  });
+  const admitting = (router: ConnectRouter): void => {
+    router.service(Admission, {
+      request: async function* () {
+        yield { place: 0 };
+      },
+    });
+    routes(router);
+  };
+  const server = await listenTls(
+    { routes: admitting },
+    identity,
+    [{ name: "bank", fingerprints: [bank.fingerprint] }],
+    {
+      host: "127.0.0.1",
+      port: 0,
+    },
+  );
   onTestFinished(() => server.close());
   return { ports: { shop: server.port } };
 }

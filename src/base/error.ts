@@ -28,7 +28,7 @@ export const errorCodes = {
   POLICY: "a job exceeds a party's policy, or has categories with fewer people than `min_category_people`",
   MODEL_UNKNOWN: "a party has no share of this model that was trained with the requesting party",
   ID_UNKNOWN: "an id to be scored is not in a party's data",
-  PARTY_BUSY: "a party is serving another job, or another of its processes is running",
+  PARTY_BUSY: "a party has too many jobs waiting, or another of its processes is running",
   PROTOCOL_STATE: "a message is not allowed now, or its contents are not allowed",
   PARTY_LOST: "a party died, stopped answering, or its connection broke during a job",
   CHECKPOINT:

@@ -6,8 +6,8 @@
  * redone ends only with the requests of its earlier attempts, which get the same answers: so it counts once, with all.
  * A partner that disconnects before the end of a tree has used the most that the tree can take.
  *
- * Several jobs of a partner may be under way: each holds what it may still take until it ends, so that no two of them are
- * admitted for the same rest. After a crash nothing is held, and every job is admitted anew.
+ * Several jobs of a partner may be under way: each holds what it may still take until it ends, so that no two of them
+ * are admitted for the same rest. After a crash nothing is held, and every job is admitted anew.
  *
  * Scores are frequent and stored some in advance; a crash counts a few too many.
  */

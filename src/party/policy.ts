@@ -1,6 +1,6 @@
 /**
- * The policy of a passive party's owner. A job that exceeds it is refused before a gradient is sent, with one message
- * that names every field, what was requested and what is allowed. By then the ids have been aligned.
+ * The policy of a passive party's owner. A job that exceeds it is refused when it is requested, with one message that
+ * names every field, what was requested and what is allowed. What is known only then is checked again when it begins.
  */
 import { impossibleHiddenSums } from "../protocol/hidden-sums.ts";
 import { TandemError } from "../base/error.ts";
@@ -34,7 +34,7 @@ const decidingShareMin = 0.5;
 
 /** @throws TandemError POLICY, or HANDSHAKE_MISMATCH for parameters that are invalid under any policy */
 export function agreedByPolicy(
-  hello: ActiveHello,
+  hello: Pick<ActiveHello, "parameters" | "instanceCount" | "validationRows">,
   policy: PolicyConfig,
   name: string,
   experiment: Pick<Experiment, "resolutionBitsMax" | "paddingMax"> = {},

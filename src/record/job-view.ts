@@ -84,7 +84,7 @@ export interface JobView {
   budget: PartnerBudget | null;
   /** Alarms for the party's owner: the first ones. */
   alarms: readonly { readonly peer: string; readonly words: string }[];
-  /** What the job waits for: its turn at a party, or the next attempt, and why the last one failed. Null: for nothing. */
+  /** What the job waits for: its turn at a party, or the next attempt after one that failed. Null: for nothing. */
   waiting: string | null;
   result: ActiveResult | null;
   passiveResult: PassiveResult | null;

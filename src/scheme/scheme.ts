@@ -86,6 +86,8 @@ interface SchemeBase {
   plaintextBitsMax(parameters: SchemeParameters): number;
   /** The ciphertexts of one tree's gradients and answers. */
   sizes(parameters: SchemeParameters, layout: GradientLayout): SchemeSizes;
+  /** Memory that its passive half holds for the rows of a job, without their bins. Left out: a tree's ciphertexts. */
+  heldBytes?(layout: GradientLayout, shape: HeldShape): number;
   /** Generates the active party's secret. May take seconds. */
   makeSecret(options: SchemeOptions): Promise<SchemeSecret>;
   /** Restores the secret of a resumed job. @throws TandemError KEY_FORMAT */
@@ -152,6 +154,14 @@ export interface SchemeSecret {
   readonly scheme: string;
   /** Serialised for a file that only its owner can read. */
   serialise(): string;
+}
+
+/** The size of a job at a passive party. */
+export interface HeldShape {
+  readonly rows: number;
+  readonly features: number;
+  /** At most. */
+  readonly candidates: number;
 }
 
 /** Bytes and counts of a job's ciphertexts. */

@@ -12,20 +12,30 @@ import { CertificateRefused, checkCertificate, type PinnedParty, type Recognised
 import { rateLimitedLog, type RateLimitedLog } from "./rate-limited-log.ts";
 
 const unauthenticated: PendingLimits = { connectionsMax: 1024, perAddressMax: 512, authenticateMsMax: 5000 };
-/** Training and scoring, each twice while the party reconnects, with a margin for dead connections. */
+/** Two jobs, four that wait, scoring and a probe, each twice while the party reconnects. */
 export const connectionsPerParty = 16;
+/** Jobs of one party that run by default. */
+const usualJobs = 2;
 /** How long a refused connection stays open, so that its peer reads why. */
 const refusalMs = 500;
 
+/** @param jobs that a party may have running: each of them, too, may have a dead connection beside its own */
+export function connectionsFor(jobs: number): number {
+  return connectionsPerParty + 2 * Math.max(0, jobs - usualJobs);
+}
+
 export class ConnectionGate {
   readonly #pinned: readonly PinnedParty[];
+  readonly #connectionsMax: number;
   readonly #log: RateLimitedLog;
   readonly #pending: PendingConnections;
   /** By the name of the party, oldest first. */
   readonly #admitted = new Map<string, Set<ServerHttp2Session>>();
 
-  constructor(pinned: readonly PinnedParty[], onRejected: OnRejected) {
+  /** @param connectionsMax of one party */
+  constructor(pinned: readonly PinnedParty[], onRejected: OnRejected, connectionsMax = connectionsPerParty) {
     this.#pinned = pinned;
+    this.#connectionsMax = connectionsMax;
     this.#log = rateLimitedLog(onRejected);
     this.#pending = new PendingConnections(unauthenticated, this.#log.write);
   }
@@ -64,7 +74,7 @@ export class ConnectionGate {
   #add({ name }: RecognisedParty, session: ServerHttp2Session): void {
     const sessions = this.#admitted.get(name) ?? new Set<ServerHttp2Session>();
     this.#admitted.set(name, sessions);
-    if (sessions.size >= connectionsPerParty) {
+    if (sessions.size >= this.#connectionsMax) {
       const [oldest] = sessions;
       sessions.delete(oldest);
       oldest.destroy();

@@ -29,16 +29,20 @@ export interface JobAnswers extends Omit<Answers<typeof PassiveParty>, "join" | 
 export interface PassiveEnd {
   /** Null after success. */
   readonly failure: TandemError | null;
+  /** The connection was lost: the active party may come back. */
+  readonly isLost?: true;
 }
 
 export interface PassiveService {
   readonly routes: (router: ConnectRouter) => void;
-  /** The same calls, for a server that serves one job after the other. */
+  /** The same calls, for a server of several jobs. */
   readonly answer: AnyCall<HandlerContext>;
   /** Settles when the active party finishes the job, gives up, or is lost. */
   readonly ended: Promise<PassiveEnd>;
   /** Whether the active party has joined. */
   readonly hasBegun: boolean;
+  /** Whether a call is being answered. */
+  readonly isWorking: boolean;
   /** Ends the attempt from this side: another connection has replaced it. */
   end(failure: TandemError): void;
 }
@@ -97,7 +101,7 @@ export function passiveService(
         `the active party ${name} is gone: its connection closed in the middle of the job`,
       );
       // A repeated join is open twice.
-      if (--openJoins === 0) end(verdict ?? trouble ?? { failure });
+      if (--openJoins === 0) end(verdict ?? { ...(trouble ?? { failure }), isLost: true });
     }
   }
 
@@ -157,6 +161,9 @@ export function passiveService(
     ended,
     get hasBegun() {
       return hasBegun;
+    },
+    get isWorking() {
+      return openCalls > 0;
     },
     end: (failure) => end({ failure }),
   };

@@ -9,6 +9,7 @@ import { callsTransport } from "./calls/calls-transport.ts";
 import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { psiPeerOver } from "./psi-client.ts";
 import type { CallWatch } from "./call-watch.ts";
+import { type RequestJob, requestOver } from "./admission-client.ts";
 import { peerOver } from "./peer-client.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
 import { dial } from "./dial.ts";
@@ -29,6 +30,8 @@ const pingTimeoutMs = 20_000;
 export interface TlsPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
   alignment(job: string, validationFile?: boolean): PsiPeer;
+  /** Asks it over this connection whether a job may begin. */
+  readonly request: RequestJob;
   close(): void;
 }
 
@@ -53,6 +56,7 @@ export function connectTls(
   const options = { at: `${address.host}:${address.port}`, refusal: () => sessions.refusal, watch };
   return {
     ...peerOver(name, calls, options),
+    request: requestOver(name, transport, options),
     alignment: (job, validationFile) =>
       psiPeerOver(name, transport, job, validationFile, certificateFingerprint(identity.certificate), options),
     close: () => {

@@ -42,6 +42,8 @@ export interface ListenOptions {
   readonly heartbeatMs?: number;
   /** What the calls of each party hold. */
   readonly accounts?: PartyAccounts;
+  /** Of one party; default: enough for two running jobs. */
+  readonly connectionsMax?: number;
 }
 
 /** Serves a passive party to the holders of the pinned certificates only. */
@@ -50,7 +52,12 @@ export async function listenTls(
   identity: TlsIdentity,
   pinnedActives: readonly PinnedParty[],
   address: Address,
-  { onRejected = () => {}, heartbeatMs = usualHeartbeatMs, accounts = new PartyAccounts() }: ListenOptions = {},
+  {
+    onRejected = () => {},
+    heartbeatMs = usualHeartbeatMs,
+    accounts = new PartyAccounts(),
+    connectionsMax,
+  }: ListenOptions = {},
 ): Promise<ListeningServer> {
   const callers = new WeakMap<object, Caller>();
   const methods = new Map<string, MethodImplSpec>();
@@ -79,7 +86,7 @@ export async function listenTls(
       session.once("close", () => callStreams.delete(session));
     },
   );
-  const gate = new ConnectionGate(pinnedActives, onRejected);
+  const gate = new ConnectionGate(pinnedActives, onRejected, connectionsMax);
   const sockets = new Set<Socket>();
   const port = createServer((socket) => {
     sockets.add(socket);

@@ -3,7 +3,7 @@ import { TandemError } from "../base/error.ts";
 /**
  * Raised with every change of proto/ or of the meaning of a message. Parties with different versions refuse each other.
  */
-export const protocolVersion = 14;
+export const protocolVersion = 15;
 
 const advice = "Run the same version of Tandem at all parties";
 

@@ -16,7 +16,7 @@ interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags, Metrics
 }
 
 export function partyCommand(): Command {
-  const command = companyCommand("party", "run a passive party: serve jobs one after another");
+  const command = companyCommand("party", "run a passive party: serve the jobs of its partners");
   addLeakageOptions(addMetricsOptions(addDashboardOptions(command)))
     .option("--json", "print the output of --explain-leakage as one line of JSON")
     .option("--quiet", "print warnings and errors only");

@@ -1,6 +1,6 @@
 /**
- * Live view of a job on a terminal, or of several that a passive party serves at once: a few lines that are redrawn, from the same view as the page and the report.
- * Colours only where they are wanted (NO_COLOR, TERM=dumb).
+ * Live view of a job on a terminal, or of several that a passive party serves at once: a few lines that are redrawn,
+ * from the same view as the page and the report. Colours only where they are wanted (NO_COLOR, TERM=dumb).
  */
 import { formatBytes, formatMetrics, formatSeconds } from "../../base/text/format.ts";
 import type { PartyEvent } from "../../record/events.ts";

@@ -16,6 +16,7 @@ import { agreedParameters, firstTreeOf } from "../../protocol/job-parameters.ts"
 import type { Emit } from "../../record/events.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { ActiveScheme, SchemeSecret } from "../../scheme/scheme.ts";
+import type { JobRequest } from "../../transport/admission-client.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { deriveSamplingSecret } from "../sampling-secret.ts";
@@ -24,6 +25,7 @@ import type { BegunJob } from "./checkpoints.ts";
 import { withCodecOfJob } from "./job-codec.ts";
 import { type ActiveEvidence, openActiveEvidence } from "./job-evidence.ts";
 import { Patience } from "./patience.ts";
+import { jobRequest, requestJob } from "./request-job.ts";
 import { layoutSummary, makeSecret, tellFailure } from "./results.ts";
 import { alignTables, type JobTables, jobTables, type ReadTables } from "./tables.ts";
 import { connectWatched } from "./watched-peers.ts";
@@ -94,6 +96,7 @@ export class JobAttempts<Result> {
   readonly #work: JobWork<Result>;
   readonly #emit: Emit;
   readonly #world: ActiveWorld;
+  readonly #rowCount: number;
   #attemptCount = 0;
   #secret: SchemeSecret | null = null;
   #keygenMs = 0;
@@ -108,6 +111,11 @@ export class JobAttempts<Result> {
     this.#work = work;
     this.#emit = emit;
     this.#world = world;
+    this.#rowCount = read.tables.reduce((sum, { rows }) => sum + rows.ids.ids.length, 0);
+  }
+
+  get #request(): JobRequest {
+    return jobRequest(agreedParameters({ ...this.#config.job, training: this.#work.whole }), this.#rowCount);
   }
 
   /** Repeats until an attempt has succeeded, or another is of no use. */
@@ -149,6 +157,11 @@ export class JobAttempts<Result> {
     await crew?.ready(); // before other parties are contacted
     const peers = await connectWatched(this.#world, this.#config, this.#emit, (ms) => patience.wasted(ms));
     try {
+      await requestJob(peers, this.#request, {
+        config: this.#config,
+        emit: this.#emit,
+        onWaiting: () => patience.queued(),
+      });
       const begun = this.#work.begun ?? (await this.#begin(secret, peers, patience));
       const prepared = this.#prepared ?? (await this.#prepare(begun));
       const scheme = this.#schemeOf(begun);

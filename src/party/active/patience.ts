@@ -33,6 +33,7 @@ export interface PatienceOptions {
 export class Patience {
   readonly #options: PatienceOptions;
   #proven: boolean;
+  /** All parties have joined the job, or let it wait for that. */
   #joined = false;
   #delayMs = firstDelayMs;
   #waitedMs = 0;
@@ -71,6 +72,14 @@ export class Patience {
   /** A call timed out. */
   wasted(ms: number): void {
     this.#waitedMs += ms;
+  }
+
+  /** A party is there and lets the job wait for its turn, however long that takes. */
+  queued(): void {
+    this.answered();
+    this.#joined = true;
+    this.#waitedMs = 0;
+    this.#delayMs = firstDelayMs;
   }
 
   /** All parties have joined the job. */

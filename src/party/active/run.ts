@@ -17,6 +17,7 @@ import { ActiveCheckpoints, makeJobFolder } from "./checkpoints.ts";
 import { ModelTraining } from "./model-training.ts";
 import { type AlignedRows, alignTables, readActiveTables, ReadTables, withClassesOf } from "./tables.ts";
 import { type ActiveWorld, realWorld } from "./world.ts";
+import { alignmentRequest, requestJob } from "./request-job.ts";
 import { connectWatched } from "./watched-peers.ts";
 import { requireAll } from "../checks/check.ts";
 import { writableFile } from "../checks/own-machine.ts";
@@ -127,13 +128,22 @@ function jobEvent({ name, job, passives, data, align }: ActiveConfig): EventOf<"
   };
 }
 
+const jobNameMax = 64;
+const alignmentSuffix = "-alignment";
+
+/** An alignment has a name of its own: a job of the same config may be under way. */
+function alignmentName(job: string): string {
+  return `${job.slice(0, jobNameMax - alignmentSuffix.length)}${alignmentSuffix}`;
+}
+
 /** Alignment alone; the rows that are common to all parties are written to `out`. */
 export async function runAlignment(
-  config: ActiveConfig,
+  given: ActiveConfig,
   out: string | undefined,
   emit: Emit,
   world: ActiveWorld = realWorld,
 ): Promise<{ readonly path: string; readonly aligned: AlignedRows }> {
+  const config = { ...given, job: { ...given.job, name: alignmentName(given.job.name) } };
   await world.ownFiles?.(config, emit);
   if (out !== undefined) requireAll([await writableFile("aligned rows", out, config.name)]);
   const tables = await readActiveTables(config);
@@ -141,6 +151,8 @@ export async function runAlignment(
   const path = out ?? join(await makeJobFolder(config, world.storage), "aligned.csv");
   const peers = await connectWatched(world, config, emit);
   try {
+    const rowCount = tables.reduce((sum, { rows }) => sum + rows.ids.ids.length, 0);
+    await requestJob(peers, alignmentRequest(config.job.name, rowCount), { config, emit });
     return { path, aligned: await alignTables(tables, peers, config, emit, { path, storage: world.storage }) };
   } finally {
     for (const peer of peers) peer.close();

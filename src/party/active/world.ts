@@ -8,6 +8,7 @@ import { osRandom } from "../../base/random.ts";
 import { diskStorage, type Storage } from "../../base/files/storage.ts";
 import type { CustomObjective } from "../../gbdt/objective/custom-objective.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
+import type { RequestJob } from "../../transport/admission-client.ts";
 import type { CallWatch } from "../../transport/call-watch.ts";
 import { connectTls } from "../../transport/tls-connect.ts";
 import type { ActiveConfig } from "../config/config.ts";
@@ -21,6 +22,8 @@ import type { TaskCrew } from "../../scheme/tasks/tasks.ts";
 export interface ConnectedPeer extends PassivePeer {
   /** The same party, over the same connection, for the alignment before a job. */
   alignment(job: string, validationFile: boolean): PsiPeer;
+  /** Asks it over this connection whether a job may begin. */
+  readonly request: RequestJob;
   close(): void;
 }
 

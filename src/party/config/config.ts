@@ -116,6 +116,10 @@ const policy = object({
   /** Of one active party: beyond this no new job or alignment is begun. */
   max_unfinished_jobs: wholeNumber(1, 1_000_000).default(100),
   max_unfinished_megabytes: wholeNumber(1, 1_000_000_000).default(4096),
+  /** Alignments and jobs at once; others wait. Left out: 2, and 1 with workers. */
+  max_jobs: wholeNumber(1, 16).optional(),
+  /** Estimated memory of all of them together. Left out: half of the machine's. */
+  max_jobs_megabytes: wholeNumber(1, 1_000_000_000).optional(),
   /** What one active party may have, over all of its jobs. */
   budget: object({
     sums_per_person: amountOf.optional(),
@@ -232,6 +236,8 @@ export async function readPassiveConfig(
   refuseRemoved(file);
   const config = file.parse(passiveConfig);
   checkSource(file, config.data);
+  if (config.crew !== undefined && (config.policy.max_jobs ?? 1) > 1)
+    throw file.error(["policy", "max_jobs"], "field 'policy.max_jobs': with 'crew' it must be 1; leave it out");
   const from = (path: string): string => file.resolve(path);
   return {
     ...config,

@@ -1,4 +1,4 @@
-/** The state of a passive party: its activity, with the connection and job it belongs to. */
+/** What a passive party does for one of its jobs, with the connection that it belongs to. */
 import type { PassivePsi } from "../../psi/passive-psi.ts";
 import { TandemError } from "../../base/error.ts";
 import type { Caller } from "../../transport/caller.ts";
@@ -31,19 +31,13 @@ export interface Running extends Busy {
   readonly kind: "running";
   readonly service: PassiveService;
   readonly checkpoints: PassiveCheckpoints;
+  /** Gives back what is held of the partner's budget. */
+  readonly release: () => void;
 }
 
 export type AdmissionState = { readonly kind: "idle" } | Opening | Aligning | Aligned | Running;
 
 export const idle: AdmissionState = { kind: "idle" };
-
-/** @throws TandemError PARTY_BUSY unless this caller may start an alignment or this job now */
-export function refuseOthers(state: AdmissionState, caller: Caller, job: string, party: string): void {
-  if (state.kind === "idle") return;
-  if (state.caller.name === caller.name && state.job === job) return;
-  if (state.caller === caller && (state.kind === "aligning" || state.kind === "aligned")) return;
-  throw new TandemError("PARTY_BUSY", `${party} serves another job at the moment; try again later`);
-}
 
 /** Closes the current activity in favour of a newer connection of the same active party. */
 export async function giveWay(state: AdmissionState): Promise<void> {

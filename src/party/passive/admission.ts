@@ -1,10 +1,10 @@
 /**
- * Admits one activity at a time to a passive party: an alignment or a job. Each belongs to one connection and ends with
- * it; what must survive is stored. A newer connection of the same active party for the same job replaces an older one,
- * which may be dead undetected. A refusal is sent to the caller and logged, and changes nothing.
+ * Admits alignments and jobs to a passive party, several at once (queue/job-queue.ts). Each belongs to one connection
+ * and ends with it; what must survive is stored. A newer connection of the same active party for the same job replaces
+ * an older one, which may be dead undetected. A refusal is sent to the caller and logged, and changes nothing.
  *
- *   idle -> opening -> aligning -> aligned -> opening -> running -> idle
- *              \______________________________/
+ *   requested -> opening -> aligning -> aligned -> opening -> running -> over
+ *                   \______________________________/
  */
 import { join } from "node:path";
 import { PassivePsi } from "../../psi/passive-psi.ts";
@@ -16,11 +16,14 @@ import type { Emit } from "../../record/events.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OwnLine } from "../../record/own-lines.ts";
 import { writeAlignment } from "../../store/passive-checkpoint.ts";
+import type { RequestedJob } from "../../transport/admission-service.ts";
 import type { Caller } from "../../transport/caller.ts";
 import type { PartyHandler } from "../../transport/party-service.ts";
 import type { PassiveEnd, PassiveService } from "../../transport/passive-service.ts";
+import type { ActiveRequest } from "../../wire/generated/tandem/v1/admission_pb.ts";
 import type { ActiveAlignmentOffer } from "../../wire/generated/tandem/v1/alignment_pb.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { peerText } from "../../wire/peer-text.ts";
 import { requireActiveVersion } from "../../wire/version.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import type { PartyTable } from "../../data/dataset.ts";
@@ -33,7 +36,9 @@ import { deriveSamplingSecret } from "../sampling-secret.ts";
 import { checkOffer, knownNormalisations } from "./alignment-offer.ts";
 import { passiveBudgets } from "./passive-budgets.ts";
 import { PassiveFiles } from "./passive-files.ts";
-import { type AdmissionState, giveWay, idle, refuseOthers, type Running } from "./admission-state.ts";
+import type { AdmittedJob } from "./admitted-job.ts";
+import { type Aligning, type AdmissionState, giveWay, idle, type Running } from "./admission-state.ts";
+import { JobPlaces } from "./job-places.ts";
 import { openPassiveJob } from "./job.ts";
 import { openPassiveEvidence } from "./job-evidence.ts";
 import { decidingRows, jobRows } from "./job-rows.ts";
@@ -43,24 +48,30 @@ import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
 import { JobSpending } from "./job-spending.ts";
 import { refuseUnfinished } from "./unfinished-jobs.ts";
 import type { PartnerBudgets } from "../partner-budget.ts";
+import type { QueuedJob } from "../queue/job-queue.ts";
 
 export interface AdmissionOptions {
   readonly storage?: Storage | undefined;
   /** Milliseconds since the epoch, for the daily budget. */
   readonly now?: (() => number) | undefined;
-  /** Receives what is for this party's own record only. */
-  readonly own?: (line: OwnLine) => void;
+  /** Receives what is for this party's own record of a job only. */
+  readonly own?: (job: string, line: OwnLine) => void;
   /** Workers that hold the rows of its jobs; left out: this process. */
   readonly crew?: Crew | undefined;
+  /** Called when the queue has changed. */
+  readonly onQueue?: ((jobs: readonly QueuedJob[]) => void) | undefined;
 }
+
+type Activity = Exclude<AdmissionState, { kind: "idle" }>;
 
 export class JobAdmission implements PartyHandler {
   readonly #config: PassiveConfig;
   readonly #emit: Emit;
   readonly #onJobEnded: (end: PassiveEnd) => void;
-  readonly #own: (line: OwnLine) => void;
+  readonly #own: (job: string, line: OwnLine) => void;
   readonly #crew: Crew | undefined;
   readonly #files: PassiveFiles;
+  readonly #places: JobPlaces;
   /** Budgets of the partners, and what they have used. */
   readonly budgets: PartnerBudgets;
   /** Of the table when it was last read completely. */
@@ -69,13 +80,16 @@ export class JobAdmission implements PartyHandler {
   #table: Pick<PartyTable, "featureNames" | "categories"> | null = null;
   /** Serialises opening and storing. */
   readonly #turns = new Exclusive();
-  #state: AdmissionState = idle;
+  /** What is done for each job that has a place. */
+  readonly #states = new Map<QueuedJob, Activity>();
+  /** Connections whose job was ended because they called nothing while others waited. */
+  readonly #endedIdle = new WeakSet<Caller>();
 
   constructor(
     config: PassiveConfig,
     emit: Emit,
     onJobEnded: (end: PassiveEnd) => void,
-    { storage = diskStorage, own = () => {}, now = Date.now, crew }: AdmissionOptions = {},
+    { storage = diskStorage, own = () => {}, now = Date.now, crew, onQueue }: AdmissionOptions = {},
   ) {
     this.#config = config;
     this.#emit = emit;
@@ -84,6 +98,17 @@ export class JobAdmission implements PartyHandler {
     this.#crew = crew;
     this.#files = new PassiveFiles(config, storage, emit);
     this.budgets = passiveBudgets(this.#files, { emit, now, rowCount: () => this.#rowCount });
+    this.#places = new JobPlaces({
+      config,
+      hasCrew: crew !== undefined,
+      table: () => ({ rows: this.#rowCount, features: this.#table?.featureNames.length ?? 0 }),
+      emit,
+      now,
+      alarm,
+      isWorking: (job) => this.#isWorking(job),
+      onIdle: (job) => this.#endIdle(job),
+      onChange: () => onQueue?.(this.#places.queue.jobs),
+    });
   }
 
   /** The party's tables, shared with scoring. */
@@ -110,18 +135,32 @@ export class JobAdmission implements PartyHandler {
     this.#table = { featureNames, ...(categories && { categories }) };
   }
 
+  async request(request: ActiveRequest, caller: Caller): Promise<RequestedJob> {
+    try {
+      await this.budgets.daily.charge(caller.name, { attempts: 1 }, "job");
+      const requested = this.#places.request(request, caller);
+      caller.gone.addEventListener("abort", () => this.#callerGone(caller), { once: true });
+      if (caller.gone.aborted) this.#callerGone(caller);
+      return requested;
+    } catch (error) {
+      this.#refused(caller, error);
+      throw error;
+    }
+  }
+
   async beginAlignment(offer: ActiveAlignmentOffer, caller: Caller): Promise<{ passiveIdCount: number }> {
     const { job, activeIdCount, hashDomain } = offer;
-    return this.#opening(caller, job, async (before) => {
+    return this.#opening(caller, job, async (before, place) => {
       const { name, policy, threads } = this.#config;
       await this.budgets.daily.charge(caller.name, { attempts: 1 }, "PSI run");
       if (before.kind === "running" && before.caller === caller)
         throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
       checkOffer(offer, this.#config);
       await refuseAlignment(this.#files.checkpointsOf(job), caller.name);
-      await refuseUnfinished(this.#files, caller.name, job);
+      await refuseUnfinished(this.#files, caller.name, job, this.#jobsOf(caller));
       const data = await this.#files.table();
       this.#noteRead(data);
+      this.#places.queue.resize(place, this.#places.alignmentBytes());
       const asked = { alignments: 1, ids: activeIdCount };
       await this.budgets.daily.check(caller.name, asked, "PSI run");
       const normalisations = knownNormalisations(offer, name);
@@ -134,7 +173,7 @@ export class JobAdmission implements PartyHandler {
         ...(threads === undefined ? {} : { threads }),
       });
       const answer = alignment.begin({ hashDomain, normalisations, activeIdCount });
-      this.#state = { kind: "aligning", caller, job, alignment, data };
+      this.#states.set(place, { kind: "aligning", caller, job, alignment, data });
       this.#emit({
         type: "aligning",
         party: name,
@@ -148,17 +187,14 @@ export class JobAdmission implements PartyHandler {
   }
 
   alignment(caller: Caller): PassivePsi {
-    if (this.#state.kind === "aligning" && this.#state.caller === caller) return this.#state.alignment;
-    throw new TandemError("PROTOCOL_STATE", `${this.#config.name} has no alignment under way on this connection`);
+    return this.#aligning(caller)[1].alignment;
   }
 
   async aligned(caller: Caller, rows: Uint32Array): Promise<void> {
-    const state = this.#state;
-    if (state.kind !== "aligning" || state.caller !== caller)
-      throw new TandemError("PROTOCOL_STATE", "the alignment was given up");
+    const [place, state] = this.#aligning(caller);
     const { job, data } = state;
     await this.#turns.run(async () => {
-      if (this.#state !== state) throw new TandemError("PROTOCOL_STATE", "the alignment was given up");
+      if (this.#states.get(place) !== state) throw new TandemError("PROTOCOL_STATE", "the alignment was given up");
       await this.#files.using(async () => {
         const { folder, storage } = this.#files.checkpointsOf(job);
         await storage.makeFolder(folder);
@@ -166,16 +202,20 @@ export class JobAdmission implements PartyHandler {
         const [digest] = await tableDigestsInTurns(data.table);
         await writeAlignment(folder, { active: caller.name, rows, data: digest }, storage);
       });
-      if (this.#state === state) this.#state = { kind: "aligned", caller, job, rows, data };
+      if (this.#states.get(place) === state) this.#states.set(place, { kind: "aligned", caller, job, rows, data });
     });
     this.#emit({ type: "aligned", party: this.#config.name, job, peer: caller.name, commonCount: rows.length });
+    if (caller.gone.aborted) this.#callerGone(caller);
   }
 
   alignmentFailed(caller: Caller, error: unknown): void {
-    if (this.#state.kind !== "aligning" || this.#state.caller !== caller) return;
-    const { job, alignment } = this.#state;
+    const found = this.#find(caller, "aligning");
+    if (found === null) return;
+    const [place, { job, alignment }] = found;
     alignment.close();
-    this.#state = idle;
+    this.#states.delete(place);
+    if (caller.gone.aborted) this.#places.queue.left(place, caller);
+    else this.#places.queue.over(place);
     const { code, message } = knownError(error);
     this.#emit({ type: "alignment-failed", party: this.#config.name, peer: caller.name, job, code, message });
     this.#refused(caller, error);
@@ -183,11 +223,12 @@ export class JobAdmission implements PartyHandler {
 
   async openJob(hello: ActiveHello, caller: Caller): Promise<PassiveService> {
     const { name, policy } = this.#config;
-    return this.#opening(caller, hello.parameters?.job ?? "", async (before) => {
+    return this.#opening(caller, hello.parameters?.job ?? "", async (before, place) => {
       if (before.kind === "running" && before.caller === caller) return before.service; // a duplicate hello
       await this.budgets.daily.charge(caller.name, { attempts: 1 }, "job");
       requireActiveVersion(hello.protocolVersion, name);
       const agreed = agreedByPolicy(hello, policy, name, this.#config.experiment);
+      this.#places.queue.resize(place, this.#places.jobBytes(agreed, hello.instanceCount));
       checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
       checkOwnGroups(this.#config.data.interaction_constraints, agreed.interactionGroups, name);
       const { job } = agreed;
@@ -199,71 +240,96 @@ export class JobAdmission implements PartyHandler {
       const checkpoints = await PassiveCheckpoints.open(this.#files.checkpointsOf(job), terms, () =>
         startSplits(this.#files, agreed, caller.name, rows.training),
       );
-      if (!checkpoints.isStored) await refuseUnfinished(this.#files, caller.name, job);
+      if (!checkpoints.isStored) await refuseUnfinished(this.#files, caller.name, job, this.#jobsOf(caller));
       if (!checkpoints.isStored) await this.budgets.daily.chargeJob(caller.name, `${job}/${terms.jobId}`);
-      const instanceCount = rows.training.ids.length;
-      const deciding = decidingRows(rows);
-      const summed = deciding?.length ?? instanceCount;
-      const spending = new JobSpending(this.budgets, caller.name, checkpoints.beginning, agreed, instanceCount, summed);
-      if (!checkpoints.isFinished) await spending.admit();
-      const features = await this.#files.using(async () => binTableInTurns(rows.training, agreed, deciding));
+      const features = await this.#files.using(async () => binTableInTurns(rows.training, agreed, decidingRows(rows)));
       const admitted = { config: this.#config, hello, agreed, rows, digests, features, checkpoints, peer: caller.name };
+      const evidence = await openPassiveEvidence(this.#files, admitted);
+      const spending = await this.#spendingOf(admitted);
       const { service, report } = openPassiveJob({
         ...admitted,
-        evidence: await openPassiveEvidence(this.#files, admitted),
+        evidence,
         spending,
         crew: this.#crew,
-        emit: this.#emit,
-        own: this.#own,
+        emit: (event) => this.#emit({ ...event, job }),
+        own: (line) => this.#own(job, line),
       });
-      const state: AdmissionState = { kind: "running", caller, job, service, checkpoints };
-      this.#state = state;
-      void this.#untilEnded(state, report);
+      const state: Running = { kind: "running", caller, job, service, checkpoints, release: () => spending.release() };
+      this.#states.set(place, state);
+      void this.#untilEnded(place, state, report);
       return service;
     });
   }
 
-  async #untilEnded(state: Running, report: (end: PassiveEnd) => void): Promise<void> {
+  /** What the job takes of the partner's budget, held for it until it ends. @throws TandemError POLICY */
+  async #spendingOf({ agreed, rows, checkpoints, peer }: AdmittedJob): Promise<JobSpending> {
+    const instanceCount = rows.training.ids.length;
+    const summed = decidingRows(rows)?.length ?? instanceCount;
+    const spending = new JobSpending(this.budgets, peer, checkpoints.beginning, agreed, instanceCount, summed);
+    if (!checkpoints.isFinished) await spending.admit();
+    return spending;
+  }
+
+  async #untilEnded(place: QueuedJob, state: Running, report: (end: PassiveEnd) => void): Promise<void> {
     const end = await state.service.ended;
     void this.#turns.run(() => state.checkpoints.retire());
-    if (this.#state === state) this.#state = idle;
+    state.release();
+    if (this.#states.get(place) === state) {
+      this.#states.delete(place);
+      if (end.isLost === true) this.#places.queue.left(place, state.caller, state.checkpoints.trees);
+      else this.#places.queue.over(place);
+    }
     report(end);
     this.#onJobEnded(end);
   }
 
   job(caller: Caller): PassiveService {
-    if (this.#state.kind === "running" && this.#state.caller === caller) return this.#state.service;
-    throw new TandemError("PROTOCOL_STATE", `${this.#config.name} has no job under way on this connection`);
+    const found = this.#find(caller, "running");
+    if (found === null && this.#endedIdle.has(caller)) throw idleTooLong();
+    if (found === null)
+      throw new TandemError("PROTOCOL_STATE", `${this.#config.name} has no job under way on this connection`);
+    this.#places.queue.touch(found[0]);
+    return found[1].service;
   }
 
   jobRefused(caller: Caller, error: unknown): void {
-    if (this.#state.kind !== "running" || this.#state.caller !== caller || this.#state.service.hasBegun) return;
-    const { checkpoints } = this.#state;
-    this.#state = idle;
+    const found = this.#find(caller, "running");
+    if (found === null || found[1].service.hasBegun) return;
+    const [place, { checkpoints, release }] = found;
+    this.#states.delete(place);
+    this.#places.queue.over(place);
+    release();
     void this.#turns.run(() => checkpoints.retire());
     this.#refused(caller, error);
   }
 
   /**
-   * One activity at a time; the caller's own earlier alignment is replaced, and so is an older connection for the same
-   * job.
+   * One activity per connection, and one per job: the caller's own earlier alignment is replaced, and so is an older
+   * connection for the same job.
    */
-  async #opening<T>(caller: Caller, job: string, open: (before: AdmissionState) => Promise<T>): Promise<T> {
+  async #opening<T>(
+    caller: Caller,
+    job: string,
+    open: (before: AdmissionState, place: QueuedJob) => Promise<T>,
+  ): Promise<T> {
     try {
-      refuseOthers(this.#state, caller, job, this.#config.name);
       return await this.#turns.run(async () => {
-        refuseOthers(this.#state, caller, job, this.#config.name);
+        this.#refuseOthers(caller, job);
         if (caller.gone.aborted) throw new TandemError("PARTY_LOST", "the active party is gone: its connection closed");
-        const before = this.#state;
-        if (before.kind === "running" && before.caller === caller) return open(before);
+        const place = this.#places.queue.take({ partner: caller.name, job, bytes: 0, holder: caller });
+        const before = this.#states.get(place) ?? idle;
+        if (before.kind === "running" && before.caller === caller) return open(before, place);
         await giveWay(before);
         const opening: AdmissionState = { kind: "opening", caller, job };
-        this.#state = opening;
+        this.#states.set(place, opening);
         caller.gone.addEventListener("abort", () => this.#callerGone(caller), { once: true });
         try {
-          return await open(before);
+          return await open(before, place);
         } finally {
-          if (this.#state === opening) this.#state = idle; // it was refused
+          if (this.#states.get(place) === opening) {
+            this.#states.delete(place); // it was refused
+            this.#places.queue.over(place);
+          }
           if (caller.gone.aborted) this.#callerGone(caller);
         }
       });
@@ -273,21 +339,89 @@ export class JobAdmission implements PartyHandler {
     }
   }
 
+  /** @throws TandemError PARTY_BUSY if this connection has another job, HANDSHAKE_MISMATCH if another party has one */
+  #refuseOthers(caller: Caller, job: string): void {
+    const { name } = this.#config;
+    for (const [place, state] of this.#states) {
+      if (state.job === job && state.caller.name === caller.name) continue;
+      if (state.job === job)
+        throw new TandemError(
+          "HANDSHAKE_MISMATCH",
+          `job: ${name} has a job named ${peerText(job)} with another active party; choose another name`,
+        );
+      if (state.caller !== caller) continue;
+      if (state.kind === "opening" || state.kind === "running")
+        throw new TandemError("PARTY_BUSY", `${name} serves another job on this connection; try again later`);
+      if (state.kind === "aligning") state.alignment.close();
+      this.#states.delete(place);
+      this.#places.queue.over(place);
+    }
+  }
+
   #callerGone(caller: Caller): void {
-    const state = this.#state;
-    if (state.kind === "aligning" && state.caller === caller)
-      this.alignmentFailed(
-        caller,
-        new TandemError("PARTY_LOST", "the active party is gone: its connection closed during the alignment"),
-      );
-    // The normal end of an alignment without a job.
-    if (state.kind === "aligned" && state.caller === caller) this.#state = idle;
+    this.alignmentFailed(
+      caller,
+      new TandemError("PARTY_LOST", "the active party is gone: its connection closed during the alignment"),
+    );
+    for (const place of this.#places.queue.jobs) {
+      const state = this.#states.get(place);
+      if (place.holder !== caller || state?.kind === "running" || state?.kind === "opening") continue;
+      // Also the normal end of an alignment without a job.
+      this.#states.delete(place);
+      if (state?.kind === "aligned") this.#places.queue.over(place);
+      else this.#places.queue.left(place, caller);
+    }
+  }
+
+  #isWorking(place: QueuedJob): boolean {
+    const state = this.#states.get(place);
+    return state?.kind === "running"
+      ? state.service.isWorking
+      : state?.kind === "aligning" || state?.kind === "opening";
+  }
+
+  #endIdle(place: QueuedJob): void {
+    const state = this.#states.get(place);
+    if (state !== undefined) this.#endedIdle.add(state.caller);
+    if (state?.kind === "running") return state.service.end(idleTooLong());
+    this.#states.delete(place);
+    this.#places.queue.over(place);
+  }
+
+  #find<Kind extends Activity["kind"]>(
+    caller: Caller,
+    kind: Kind,
+  ): [QueuedJob, Extract<Activity, { kind: Kind }>] | null {
+    for (const [place, state] of this.#states)
+      if (state.kind === kind && state.caller === caller) return [place, state as Extract<Activity, { kind: Kind }>];
+    return null;
+  }
+
+  /** @throws TandemError PROTOCOL_STATE */
+  #aligning(caller: Caller): [QueuedJob, Aligning] {
+    const found = this.#find(caller, "aligning");
+    if (found !== null) return found;
+    throw new TandemError("PROTOCOL_STATE", `${this.#config.name} has no alignment under way on this connection`);
+  }
+
+  /** Names of the partner's jobs that something is done for. */
+  #jobsOf({ name }: Caller): string[] {
+    return [...this.#states.values()].filter(({ caller }) => caller.name === name).map(({ job }) => job);
   }
 
   #refused(caller: Caller, error: unknown): void {
     const { code, message } = knownError(error);
     this.#emit({ type: "refused", party: this.#config.name, peer: caller.name, code, message });
   }
+}
+
+function idleTooLong(): TandemError {
+  return new TandemError("PARTY_LOST", "the active party called nothing for a long time, and other jobs wait");
+}
+
+function alarm(ms: number, ring: () => void): () => void {
+  const timer = setTimeout(ring, ms).unref();
+  return () => clearTimeout(timer);
 }
 
 function knownError(error: unknown): TandemError {

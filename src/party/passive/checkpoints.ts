@@ -102,6 +102,7 @@ export class PassiveCheckpoints {
   #retired = false;
   #roundFiles: RoundFiles | null = null;
   #progressFile: ProgressFile | null = null;
+  #trees: number;
 
   private constructor(
     options: PassiveCheckpointsOptions,
@@ -113,6 +114,12 @@ export class PassiveCheckpoints {
     this.#job = job;
     this.#stored = stored;
     this.progress = progress;
+    this.#trees = progress.trees;
+  }
+
+  /** Number of stored trees. */
+  get trees(): number {
+    return this.#trees;
   }
 
   /**
@@ -239,7 +246,7 @@ export class PassiveCheckpoints {
   store(progress: PassiveProgress): Promise<void> {
     return this.#write(({ folder, storage }) => {
       this.#progressFile ??= new ProgressFile(folder, this.#job.jobId, storage);
-      return this.#progressFile.store(progress);
+      return this.#progressFile.store(progress).then(() => void (this.#trees = progress.trees));
     });
   }
 

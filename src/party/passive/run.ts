@@ -1,10 +1,11 @@
-/** One passive party's process: reads the data, serves one job after the other, and stores its share of each model. */
+/** One passive party's process: reads the data, serves jobs, several at once, and stores its share of each model. */
 import { lockFolder } from "../../base/files/process-lock.ts";
 import type { Storage } from "../../base/files/storage.ts";
 import type { PassiveEnd } from "../../transport/passive-service.ts";
 import { partyRoutes } from "../../transport/party-service.ts";
 import { diagnosisRoutes } from "../../transport/diagnosis-service.ts";
 import { scoringRoutes } from "../../transport/scoring-service.ts";
+import { connectionsFor } from "../../transport/connection-gate.ts";
 import { listenTls } from "../../transport/tls-listen.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
@@ -13,7 +14,9 @@ import { requireOwnIdentity } from "../checks/before-job.ts";
 import { requireAll } from "../checks/check.ts";
 import { checkOutputs } from "../checks/own-machine.ts";
 import { markInterrupted } from "../../record/interrupted-jobs.ts";
+import { QueueFile } from "../../record/queue-file.ts";
 import { RecordKeeper } from "../../record/record-keeper.ts";
+import type { QueuedJob } from "../queue/job-queue.ts";
 import { JobAdmission } from "./admission.ts";
 import { PassiveScoring } from "../../scoring/passive-scoring.ts";
 
@@ -53,13 +56,16 @@ async function serve(
   const records = new RecordKeeper(config.output.directory, tell);
   const { emit } = records;
   onRecords?.(emit);
+  const queue = new QueueFile(config.output.directory);
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
   const admission = new JobAdmission(config, emit, (end) => jobEnded(end), {
     storage,
     now,
     crew,
-    own: (view) => records.own(view),
+    own: (job, line) => records.own(job, line),
+    onQueue: (jobs) =>
+      queue.write(jobs.map(({ job, partner, since }, i) => ({ job, peer: partner, place: placeOf(jobs, i), since }))),
   });
   const identity = await requireOwnIdentity(config, "active", config.active, emit);
   requireAll(await checkOutputs(config));
@@ -75,7 +81,10 @@ async function serve(
     identity,
     config.active.map(({ name, fingerprint }) => ({ name, fingerprints: fingerprint })),
     config.listen,
-    { onRejected: (address, why) => emit({ type: "turned-away", party: name, address, why }) },
+    {
+      onRejected: (address, why) => emit({ type: "turned-away", party: name, address, why }),
+      connectionsMax: connectionsFor(config.policy.max_jobs ?? 1),
+    },
   );
   emit({ type: "listening", party: name, process: process.pid, port: server.port });
   const stopped = new Promise<PassiveEnd>((resolve) =>
@@ -86,6 +95,13 @@ async function serve(
   await server.close();
   scoring.close();
   records.close();
+  queue.write([]);
+  await queue.close();
   emit({ type: "stopped", party: name });
   if (failure !== null) throw failure;
+}
+
+/** Those that run come first. */
+function placeOf(jobs: readonly QueuedJob[], index: number): number {
+  return jobs[index].isRunning ? 0 : index + 1 - jobs.filter(({ isRunning }) => isRunning).length;
 }

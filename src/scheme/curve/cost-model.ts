@@ -38,6 +38,11 @@ const placeBytes = 4;
 const reachMeasured = 2 ** 24;
 const values = 2;
 
+/** Decoded points of a row's values and of its base. */
+export function curveHeldBytes({ slots }: Pick<JobShape["layout"], "slots">, rows: number): number {
+  return rows * (1 + slots.length) * heldPointBytes;
+}
+
 export async function curveCosts(kernel: CurveKernel): Promise<CostModel> {
   const costs = await calibrate(kernel.curve(1));
   return { predict: (job) => predict(job, costs) };
@@ -85,7 +90,7 @@ function predict(job: JobShape, costs: OperationCosts): Prediction {
     // Scalars and bases at the active party, decoded points and bins at the passive one.
     memoryBytes: {
       active: rows * 2 * pointBytes,
-      passives: job.passives.map(({ features }) => rows * ((1 + width) * heldPointBytes + binBytes * features)),
+      passives: job.passives.map(({ features }) => curveHeldBytes(layout, rows) + rows * binBytes * features),
     },
   };
 }

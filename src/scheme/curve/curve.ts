@@ -9,7 +9,7 @@ import type { SchemeSecret, SentScheme } from "../scheme.ts";
 import { CurveActive, curvePlaintextBits } from "./active.ts";
 import { CurveBlock } from "./block.ts";
 import { curveConflicts } from "./conflicts.ts";
-import { curveCosts } from "./cost-model.ts";
+import { curveCosts, curveHeldBytes } from "./cost-model.ts";
 import { CurvePassive } from "./passive.ts";
 import { curveCodec } from "./range.ts";
 import { CurveReplay } from "./replay.ts";
@@ -36,6 +36,7 @@ export const curve: SentScheme = {
     sumsPerCiphertext: 1,
     plaintextBitsMax: curvePlaintextBits,
   }),
+  heldBytes: (layout, { rows }) => curveHeldBytes(layout, rows),
   makeSecret: async () => nothing,
   readSecret: async (text) => {
     if (text !== curveSchemeName) throw new TandemError("KEY_FORMAT", "not a secret of the curve scheme");

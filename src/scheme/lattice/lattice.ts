@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import { jobSeedBytes } from "../../crypto/lattice/job-seeds.ts";
+import { passiveMemoryBytes } from "../../crypto/lattice/parameters/sizes.ts";
 import { latticeSets } from "../../crypto/lattice/parameters/sets.ts";
 import { selectLatticeKernel } from "../../crypto/lattice/select-kernel.ts";
 import type { ActiveOptions, HiddenScheme, PassiveOptions, SchemeSecret } from "../scheme.ts";
@@ -39,6 +40,7 @@ export const lattice: HiddenScheme = {
       plaintextBitsMax: latticePlaintextBits,
     };
   },
+  heldBytes: (_layout, { rows, features, candidates }) => passiveMemoryBytes(latticeSets.A, rows, features, candidates),
   makeSecret: async () => nothing,
   readSecret: async (text) => {
     if (text !== latticeSchemeName) throw new TandemError("KEY_FORMAT", "not a secret of the lattice scheme");

@@ -22,6 +22,7 @@ import { firstTreeOf, fitsStoredTrees, treesPerRound } from "../../../src/protoc
 import { schemeNamed } from "../../../src/scheme/registry.ts";
 import { psiPeerOver } from "../../../src/transport/psi-client.ts";
 import type { CallWatch } from "../../../src/transport/call-watch.ts";
+import { requestOver } from "../../../src/transport/admission-client.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import { attemptsMax, type JobExposure, shareScale, type Stretch } from "./exposure.ts";
 import { FaultPlan, type FaultKind } from "./fault-plan.ts";
@@ -265,6 +266,7 @@ class Simulation implements PassiveSurroundings {
     return {
       ...peer,
       join,
+      request: requestOver(name, connection.transport, { watch }),
       alignment: (job, validationFile) => psiPeerOver(name, connection.transport, job, validationFile, "", { watch }),
       close: () => {
         watch.close();

@@ -22,6 +22,7 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import type { DescMethod } from "@bufbuild/protobuf";
+import { Admission } from "../../../src/wire/generated/tandem/v1/admission_pb.ts";
 import { Alignment } from "../../../src/wire/generated/tandem/v1/alignment_pb.ts";
 import { callerKey } from "../../../src/transport/caller.ts";
 import type { PartyCalls } from "../../../src/transport/party-service.ts";
@@ -192,7 +193,8 @@ export class SimulatedConnection {
   #handler(method: DescMethod): Handler {
     const { calls } = this.#world;
     if (calls === null || this.#lostThere.signal.aborted) throw lost();
-    const service: object = method.parent === Alignment ? calls.alignment : calls.jobs;
+    const { admission, alignment, jobs } = calls;
+    const service: object = method.parent === Alignment ? alignment : method.parent === Admission ? admission : jobs;
     return (service as Record<string, Handler>)[method.localName].bind(service);
   }
 

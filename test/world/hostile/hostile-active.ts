@@ -6,6 +6,7 @@ import type { Transport } from "@connectrpc/connect";
 import { readIdentity } from "../../../src/party/identity.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "../../../src/party/active/world.ts";
 import { noNotes } from "../../../src/record/job-record.ts";
+import { requestOver } from "../../../src/transport/admission-client.ts";
 import { psiPeerOver } from "../../../src/transport/psi-client.ts";
 import { peerOver } from "../../../src/transport/peer-client.ts";
 import { scoringPeerOver } from "../../../src/transport/scoring-client.ts";
@@ -89,7 +90,8 @@ function surroundingsOver(name: string, { transport }: HostileTransport, boundTo
     const watch = watchOf(name);
     const alignment: ConnectedPeer["alignment"] = (job, validationFile) =>
       psiPeerOver(name, transport, job, validationFile, boundTo, { watch });
-    return [{ ...peerOver(name, transport, { watch }), alignment, close: () => watch.close() }];
+    const request = requestOver(name, transport, { watch });
+    return [{ ...peerOver(name, transport, { watch }), request, alignment, close: () => watch.close() }];
   };
   return { ...realWorld, notes: () => noNotes, connect };
 }
