@@ -68,6 +68,7 @@ describe("simulate", () => {
       "cpuSeconds",
       "counts",
       "bytes",
+      "importance",
     ]);
     expect(Object.keys(batched["seconds"] as object)).toEqual([
       "total",

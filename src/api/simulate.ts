@@ -116,7 +116,7 @@ async function run(job: JobOptions, { signal, check = false }: SimulateOptions):
         }),
     );
     return {
-      model: new Model(result.model, partiesOf(job)),
+      model: new Model(result.model, result.parties),
       metrics: toModelMetrics(result.active.metrics),
       predictions: result.active.metrics.test === null ? null : await readPredictions(path),
       equalsCentralised: result.difference === null ? null : result.difference === "",
@@ -190,12 +190,4 @@ function withJob<T>(table: string | Table, options: SplitOptions, use: (job: Job
       ),
     ),
   );
-}
-
-/** As the simulation names them (simulate/cut-table.ts). */
-function partiesOf({
-  active,
-  passives,
-}: JobOptions): { readonly name: string; readonly features: readonly string[] }[] {
-  return [active, ...passives].map((features, i) => ({ name: i === 0 ? "active" : `passive-${i}`, features }));
 }

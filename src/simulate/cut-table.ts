@@ -13,7 +13,7 @@ import type { LabelReading } from "../data/labels.ts";
 import { namedColumns, readRowColumns, rowColumnText } from "../data/row-column.ts";
 import { checkedLabels, checkFileColumns } from "../party/tables/party-labels.ts";
 import type { TextTable } from "./federation.ts";
-import type { SimulateOptions } from "./simulate-options.ts";
+import { partiesOf, type SimulatedParty, type SimulateOptions } from "./simulate-options.ts";
 
 /** Positions of a party's columns in the user's table. */
 export interface Cut {
@@ -57,18 +57,31 @@ export function cutColumns(table: CsvTable, options: SimulateOptions): Cut[] {
   if (options.id !== undefined) claim(options.id, "--id");
   claim(options.label, "--label");
   for (const [name, column] of namedColumns(options.rowColumns ?? {})) claim(column, `--${name.replaceAll("_", "-")}`);
-  const cut = (name: string, user: string, wanted: readonly string[]): Cut => {
-    const columns = wanted.map((column) => claim(column, user));
+  const parties = partiesOf(options);
+  const takers = parties.filter(takesOthers);
+  if (takers.length > 1)
+    throw new TandemError(
+      "COLUMN_SHARED",
+      `${takers[0].option} and ${takers[1].option} both take all other columns: leave them to one`,
+    );
+  // All columns that are named come first.
+  const named = parties.map((party) =>
+    takesOthers(party) ? [] : party.columns.map((column) => claim(column, party.option)),
+  );
+  const others = table.names.flatMap((_, index) => (usedBy.has(index) ? [] : [index]));
+  return parties.map((party, i) => {
+    const columns = takesOthers(party) ? others : named[i];
     return {
-      name,
+      name: party.name,
       columns,
       features: columns.map((index) => table.names[index] || freeName(`column_${index}`, table.names)),
     };
-  };
-  return [
-    cut("active", "--active", options.active),
-    ...options.passives.map((wanted, i) => cut(`passive-${i + 1}`, `--passive ${wanted.join(",")}`, wanted)),
-  ];
+  });
+}
+
+/** '*' in place of columns. */
+function takesOthers({ columns }: SimulatedParty): boolean {
+  return columns.length === 1 && columns[0] === "*";
 }
 
 /** @throws TandemError USAGE without enable_categorical, COLUMN_UNKNOWN for a name that is not a feature */

@@ -125,3 +125,39 @@ test("a label_upper_bound below its label is named by its line", async () => {
     /times\.csv, line 8, column 'upper': the label_upper_bound is below its label/,
   );
 });
+
+test("parties by name: the first is the active one, and '*' takes what no other option uses", async () => {
+  const path = await fileOf("named.csv", ["id,a,b,y", ...labelled((i) => String(i % 2))]);
+  const of = async (more: Partial<SimulateOptions>): Promise<(readonly [string, readonly string[]])[]> => {
+    const { federation } = await prepare(path, { passives: [], ...more });
+    return [federation.active, ...federation.passives].map(({ name, features }) => [name, features]);
+  };
+  const bank = { name: "bank", columns: ["b"] };
+  const others = { name: "retailer", columns: ["*"] };
+  expect(await of({ active: [], id: "id", party: [bank, others] })).toEqual([
+    ["bank", ["b"]],
+    ["retailer", ["a"]],
+  ]);
+  expect(await of({ active: ["*"], id: "id", party: [bank] })).toEqual([
+    ["active", ["a"]],
+    ["bank", ["b"]],
+  ]);
+  expect(await of({ passives: [["b"]], party: [{ name: "telecom", columns: ["id"] }] })).toEqual([
+    ["active", ["a"]],
+    ["passive-1", ["b"]],
+    ["telecom", ["id"]],
+  ]);
+});
+
+test("parties that cannot be meant", async () => {
+  const path = await fileOf("wrong.csv", ["id,a,b,y", ...labelled((i) => String(i % 2))]);
+  const bank = { name: "bank", columns: ["b"] };
+  const refused = (more: Partial<SimulateOptions>, code: "USAGE" | "COLUMN_SHARED", words: RegExp) =>
+    expectError(() => prepare(path, { passives: [], ...more }), code, words);
+  await refused({ active: [], party: [bank] }, "USAGE", /--party bank is the only party: add --party for another/);
+  await refused({ party: [bank, bank] }, "USAGE", /two parties are named 'bank'/);
+  await refused({ party: [{ name: "active", columns: ["b"] }] }, "USAGE", /two parties are named 'active'/);
+  await refused({ party: [{ name: "bank", columns: ["a"] }] }, "COLUMN_SHARED", /both --active and --party bank/);
+  const all = { name: "retailer", columns: ["*"] };
+  await refused({ active: ["*"], party: [all] }, "COLUMN_SHARED", /--active and --party retailer both take all other/);
+});

@@ -20,7 +20,7 @@ import { type OnePlaceJob, withValidation } from "./comparison.ts";
 import { ownNames, toTextTable } from "./cut-table.ts";
 import type { FederationJob, FederationParty } from "./federation.ts";
 import { keptModel } from "./kept-model.ts";
-import { checkOptions, type SimulateOptions } from "./simulate-options.ts";
+import { checkOptions, partiesOf, type SimulateOptions } from "./simulate-options.ts";
 import { allRows, readSimulationTables, type SimulationTables } from "./simulation-tables.ts";
 
 /** The user's table, checked and divided among the parties, and the job that runs on it. */
@@ -37,7 +37,8 @@ export interface PreparedSimulation extends Required<OnePlaceJob> {
 /** @throws TandemError for any error in the input, before a process starts */
 export async function prepareSimulation(options: SimulateOptions): Promise<PreparedSimulation> {
   const given = await checkOptions(options);
-  for (const words of unusedParameters(given.training)) options.onEvent({ type: "notice", party: "active", words });
+  for (const words of unusedParameters(given.training))
+    options.onEvent({ type: "notice", party: partiesOf(options)[0].name, words });
   const tables = await readSimulationTables(options, given.training);
   const [{ classes }] = tables.whole.parties;
   const start = await startOf(options, tables);

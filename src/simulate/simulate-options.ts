@@ -28,11 +28,45 @@ export interface SimulateOptions
   readonly onEvent: (event: PartyEvent) => void;
 }
 
+/** A party of a simulation: its name, the columns that it is given, and the option that gives them. */
+export interface SimulatedParty {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly option: string;
+}
+
+/** All parties, the active one first. @throws TandemError USAGE if there is no passive one, or two have one name */
+export function partiesOf({ active, passives, party: named = [] }: PartiesOfOptions): SimulatedParty[] {
+  const takesFirst = active.length === 0 && named.length > 0;
+  const ofNamed = named.map(({ name, columns }) => ({ name, columns, option: `--party ${name}` }));
+  const parties = [
+    takesFirst ? ofNamed[0] : { name: "active", columns: active, option: "--active" },
+    ...passives.map((columns, i) => ({
+      name: `passive-${i + 1}`,
+      columns,
+      option: `--passive ${columns.join(",")}`,
+    })),
+    ...ofNamed.slice(takesFirst ? 1 : 0),
+  ];
+  if (parties.length === 1)
+    throw new TandemError(
+      "USAGE",
+      named.length === 0
+        ? "--passive is missing: name the columns of at least one passive party"
+        : `${ofNamed[0].option} is the only party: add --party for another one, or --active for the columns of the ` +
+            "party with the labels",
+    );
+  const twice = parties.find(({ name }, i) => parties.findIndex((other) => other.name === name) < i);
+  if (twice !== undefined) throw new TandemError("USAGE", `two parties are named '${twice.name}'`);
+  return parties;
+}
+
+type PartiesOfOptions = Pick<SimulateOptions, "active" | "passives" | "party">;
+
 /** The job with its defaults. @throws TandemError for options that are invalid for any table */
 export async function checkOptions(options: SimulateOptions): Promise<Job> {
   const job = resolveJob({ ...options.job, name: options.keep?.job ?? "local" }, refuseOption);
-  if (options.passives.length === 0)
-    throw new TandemError("USAGE", "--passive is missing: name the columns of at least one passive party");
+  partiesOf(options);
   // refuses an objective that XGBoost does not have
   if (options.export !== undefined) requireXgboostForm(objectiveFor(job.training.objective));
   for (const path of [options.export, options.predictions]) if (path !== undefined) await requireWritable(path);

@@ -11,6 +11,8 @@ import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface SimulateResult extends FederationResult {
   readonly job: Job;
+  /** The active one first. */
+  readonly parties: readonly { readonly name: string; readonly features: readonly string[] }[];
   /** The first difference from centralised training, "" if there is none; null: not checked. */
   readonly difference: string | null;
   /** Null: not requested. The first row is the federated job, with all parties. */
@@ -43,5 +45,5 @@ export async function simulate(options: SimulateOptions, supervise?: Supervise):
           result.active.metrics,
         )
       : null;
-  return { ...result, job: prepared.job, difference, contribution };
+  return { ...result, job: prepared.job, parties, difference, contribution };
 }

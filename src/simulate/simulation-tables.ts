@@ -15,7 +15,7 @@ import type { Notice } from "../data/feature-columns.ts";
 import { checkFeatureConstraints } from "../data/feature-constraints.ts";
 import { foldRows, type RowSplit, splitRows } from "../data/split.ts";
 import { categoricalColumns, type CategoryReading, type Cut, cutColumns, parseTables } from "./cut-table.ts";
-import type { SimulateOptions } from "./simulate-options.ts";
+import { partiesOf, type SimulateOptions } from "./simulate-options.ts";
 
 /** A table with all of its rows. */
 export interface CutTable {
@@ -41,7 +41,7 @@ export async function readSimulationTables(
   options: SimulateOptions,
   training: TrainingParameters,
 ): Promise<SimulationTables> {
-  const notice: Notice = (words) => options.onEvent({ type: "notice", party: "active", words });
+  const notice: Notice = (words) => options.onEvent({ type: "notice", party: partiesOf(options)[0].name, words });
   const read = (path: string): Promise<CsvTable> => readTable({ path }, options, notice);
   const table = await read(options.data);
   const cuts = cutColumns(table, options);

@@ -1,10 +1,17 @@
 /** The options of a job on one table. Command line, help and SimulateOptions are generated from these tables. */
 import { TandemError } from "../base/error.ts";
+import { jobSyntax } from "../base/job-name.ts";
 import { type TableFormat, tableFormats } from "../data/table-reading.ts";
 import { versionWords } from "../gbdt/tree/xgboost-agreement.ts";
 import { parseInteractions } from "./interactions.ts";
 import { commaSeparated, fraction, list, on, option, requiredText, text } from "./option-spec.ts";
 import { simulateDefaults } from "./simulate-defaults.ts";
+
+/** A party of a simulation, and the columns that it holds. */
+export interface NamedColumns {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
 
 /** Which table, and what its columns are. */
 export const columnOptions = {
@@ -22,7 +29,7 @@ export const columnOptions = {
 export const partyOptions = {
   active: option<readonly string[]>({
     value: "<columns>",
-    help: "the active party's features, separated by commas",
+    help: "the active party's features, separated by commas; '*': all columns that are not used otherwise",
     read: (given) => commaSeparated(given?.[0] ?? ""),
   }),
   passives: option<readonly (readonly string[])[]>({
@@ -31,6 +38,12 @@ export const partyOptions = {
     help: "a passive party's features; repeat it for each party",
     isRepeated: true,
     read: (given = []) => given.map(commaSeparated),
+  }),
+  party: option<readonly NamedColumns[] | undefined>({
+    value: "<name=columns>",
+    help: "a party by name, with its features or '*'; repeat it: without --active the first one is the active party",
+    isRepeated: true,
+    read: (given, option) => given?.map((text) => namedColumns(text, option)),
   }),
   testFraction: fraction(
     `fraction of rows held out for testing; 0: none (default: ${simulateDefaults.testFraction})`,
@@ -88,6 +101,18 @@ export const outcomeOptions = {
   check: on("compare with centralised training, node by node"),
   contribution: on("report what each company's columns add: train in one place without them too"),
 };
+
+/** @throws TandemError USAGE */
+function namedColumns(given: string, option: string): NamedColumns {
+  const [, name, columns] = /^([^=]*)=(.*)$/s.exec(given) ?? [];
+  if (name === undefined || !jobSyntax.test(name))
+    throw new TandemError(
+      "USAGE",
+      `${option} takes name=columns, such as retailer=visits,basket or retailer='*'; a name has letters, digits, ` +
+        `dots, dashes and underscores. Got '${given}'`,
+    );
+  return { name, columns: commaSeparated(columns) };
+}
 
 /** @throws TandemError USAGE */
 function monotoneSigns(given: string, option: string): Record<string, -1 | 0 | 1> {

@@ -57,9 +57,12 @@ async function ofTable(flags: AuditFlags, seconds: number, onProgress: ReportPro
     if (flags[name] === undefined)
       throw new TandemError("USAGE", `--${name} is missing: name a table with its label, or the folder of a --job`);
   const { auditSimulation } = await import("../../simulate/audit/audit.ts");
-  const progress = await openProgress({ quiet: flags.quiet === true || flags.json === true }, "active");
+  const { partiesOf } = await import("../../simulate/simulate-options.ts");
+  const job = jobFrom(flags);
+  const quiet = flags.quiet === true || flags.json === true;
+  const progress = await openProgress({ quiet }, partiesOf(job)[0].name);
   return auditSimulation(
-    { ...jobFrom(flags), check: false, onEvent: (event) => progress.handle(event) },
+    { ...job, check: false, onEvent: (event) => progress.handle(event) },
     { seconds, whatIf: flags.whatIf === true, onProgress },
   );
 }

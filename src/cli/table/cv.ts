@@ -65,8 +65,11 @@ async function simulated(flags: CvFlags, folds: number, supervise?: Supervise): 
       "--explain-leakage and --dry-run need --config. For a simulation use 'tandem simulate'",
     );
   const job = jobFrom(flags);
-  const progress = await openProgress(flags, "active");
-  const { crossValidate } = await import("../../simulate/cross-validate.ts");
+  const [{ crossValidate }, { partiesOf }] = await Promise.all([
+    import("../../simulate/cross-validate.ts"),
+    import("../../simulate/simulate-options.ts"),
+  ]);
+  const progress = await openProgress(flags, partiesOf(job)[0].name);
   const options = {
     ...job,
     check: flags.check === true,

@@ -47,9 +47,11 @@ export function estimateCommand(): Command {
     .action(async (flags: EstimateFlags) => {
       const questions = questionsOf(flags);
       const { estimate } = await import("../../simulate/estimate.ts");
-      const progress = await openProgress(flags, "active");
+      const { partiesOf } = await import("../../simulate/simulate-options.ts");
+      const job = jobFrom(flags);
+      const progress = await openProgress(flags, partiesOf(job)[0].name);
       const onEvent = (event: PartyEvent): void => progress.handle(event);
-      const options = { ...jobFrom(flags), check: false, onEvent };
+      const options = { ...job, check: false, onEvent };
       const result = await estimate(options, questions).finally(() => progress.close());
       process.stdout.write(`${flags.json === true ? JSON.stringify(result) : readable(result)}\n`);
     });

@@ -1,6 +1,7 @@
 /** `tandem simulate`: trains on one table, divided by columns between companies. */
 import { join } from "node:path";
 import { Command } from "commander";
+import type { FeatureImportance } from "../../api/model.ts";
 import { TandemError } from "../../base/error.ts";
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
 import type { ContributionRow } from "../../simulate/comparison.ts";
@@ -24,7 +25,14 @@ import { addProgressOptions, openProgress, type ProgressFlags } from "../termina
 import { writeReport } from "../report.ts";
 import { toSchemeFacts } from "../scheme-options.ts";
 import { addTableOptions, readTableOptions } from "./table-flags.ts";
-import { contributionTable, costTable, metricsTable, type JobSummary, summarise } from "../terminal/summary.ts";
+import {
+  contributionTable,
+  costTable,
+  importanceTable,
+  metricsTable,
+  type JobSummary,
+  summarise,
+} from "../terminal/summary.ts";
 
 interface SimulateFlags extends JobFlags, ProgressFlags, DashboardFlags, LeakageFlags, RecordsFlags {
   readonly predictions?: string;
@@ -48,7 +56,9 @@ export function simulateCommand(supervise?: Supervise): Command {
 
 async function runSimulate(flags: SimulateFlags, supervise?: Supervise): Promise<void> {
   const job = jobFrom(flags);
-  const progress = await openProgress(flags, "active");
+  const { partiesOf } = await import("../../simulate/simulate-options.ts");
+  const names = partiesOf(job).map(({ name }) => name);
+  const progress = await openProgress(flags, names[0]);
   const { simulate } = await import("../../simulate/simulate.ts");
   const facts = async (): Promise<readonly DisclosureFacts[]> => {
     const { prepareSimulation } = await import("../../simulate/prepare-simulation.ts");
@@ -58,21 +68,27 @@ async function runSimulate(flags: SimulateFlags, supervise?: Supervise): Promise
   if (!(await explainFirst(flags, "this job", facts))) return;
   const folder = recordsFolder(flags);
   const keep = folder === null ? undefined : { directory: folder, job: keptJobName("simulate") };
-  const names = ["active", ...job.passives.map((_, i) => `passive-${i + 1}`)];
   const viewers =
     keep === undefined ? [] : names.map((name) => ({ name, directory: join(keep.directory, name), job: keep.job }));
   await besideDashboard(flags, viewers, progress, async () => {
     const options = { ...job, ...readTableOptions(outcomeOptions, flags), keep };
     const onEvent: Emit = (event) => progress.handle(event);
+    const { Model } = await import("../../api/model.ts");
     const result = await simulate({ ...options, onEvent }, supervise).finally(() => progress.close());
     const identical = result.difference === null ? null : result.difference === "";
     const summary = summarise(result, toSchemeFacts(result.job), identical);
     const { contribution } = result;
-    process.stdout.write(
+    const importance = new Model(result.model, result.parties).importance();
+    const shown =
       flags.json === true
-        ? `${JSON.stringify({ ...summary, ...(contribution && { contribution }), ...(keep && { job: keep.job }) })}\n`
-        : `${readable(summary, result.difference, contribution)}\n`,
-    );
+        ? JSON.stringify({
+            ...summary,
+            importance,
+            ...(contribution && { contribution }),
+            ...(keep && { job: keep.job }),
+          })
+        : readable(summary, result.difference, contribution, importance);
+    process.stdout.write(`${shown}\n`);
     if (flags.predictions !== undefined) progress.line(`predictions: ${flags.predictions}`);
     if (flags.export !== undefined) progress.line(`model: ${flags.export} (${exportWords(result.model.objective)})`);
     if (keep !== undefined) {
@@ -88,6 +104,7 @@ function readable(
   summary: JobSummary,
   difference: string | null,
   contribution: readonly ContributionRow[] | null,
+  importance: readonly FeatureImportance[],
 ): string {
   const checked =
     difference === null
@@ -97,6 +114,7 @@ function readable(
     "",
     metricsTable(summary.metrics),
     ...(contribution === null ? [] : ["", contributionTable(contribution)]),
+    ...(importance.length === 0 ? [] : ["", importanceTable(importance)]),
     ...checked,
     "",
     costTable(summary),

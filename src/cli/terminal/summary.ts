@@ -1,6 +1,7 @@
 /** Summary of a finished job, as tables and as JSON. */
 import { formatBytes, formatCount, formatMetric, formatSeconds } from "../../base/text/format.ts";
 import type { ContributionRow } from "../../simulate/comparison.ts";
+import type { FeatureImportance } from "../../api/model.ts";
 import type { FederationResult } from "../../simulate/federation.ts";
 import type { Metrics } from "../../record/events/training-fields.ts";
 import type { SchemeFacts } from "../scheme-options.ts";
@@ -63,6 +64,22 @@ export function metricsTable({ train, validation, test }: JobSummary["metrics"])
     ...(validation === undefined ? [] : [["validation", ...cells(validation)]]),
     ...(test === null ? [] : [["test", ...cells(test)]]),
   ]);
+}
+
+/** The features with the largest total gain, in percent of that of all. */
+export function importanceTable(importance: readonly FeatureImportance[], countMax = 10): string {
+  const all = importance.reduce((sum, { totalGain }) => sum + totalGain, 0);
+  const rows = importance
+    .slice(0, countMax)
+    .map(({ feature, party, weight, totalGain }) => [
+      feature,
+      party,
+      `${((100 * totalGain) / all).toFixed(1)} %`,
+      formatCount(weight),
+    ]);
+  const others = importance.length - rows.length;
+  const more = others > 0 ? [`  and ${formatCount(others)} other features`] : [];
+  return [textTable([["importance", "party", "total gain", "splits"], ...rows]), ...more].join("\n");
 }
 
 /** Metrics of models trained without some parties: of test rows if there are any, else validation, else training. */
