@@ -1,27 +1,21 @@
 /** Against a real server, where one is installed. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { scratchDirectory } from "../../../test/support/command.ts";
-import { expectError } from "../../../test/support/expect-error.ts";
 import { password, PostgresServer, withoutPostgres } from "../../../test/support/postgres-server.ts";
-import type { TandemError } from "../../base/error.ts";
+import { ServerQueries } from "../../../test/support/server-queries.ts";
 import { idColumn, numericColumn } from "../columns.ts";
 import { tableLimits } from "../limits.ts";
 import { type TableSink, TextSink } from "../table-sink.ts";
 import { readTable, tableVersion } from "../table-source.ts";
 import { type PostgresSource, streamPostgres } from "./postgres-table.ts";
 
-const folder = scratchDirectory();
-
 describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
   let server: PostgresServer;
-  let file: string;
-  let count = 0;
+  const queries = new ServerQueries<PostgresSource>("postgres", () => server, password);
+  const { expectRefused } = queries;
+  const reading = queries.reading.bind(queries);
 
   beforeAll(async () => {
     server = await PostgresServer.start();
-    file = secretFile(server.url());
     await server.run(
       `create table people (id text, age int, income numeric, ratio float8, active bool, since date, note text)`,
       `insert into people values
@@ -33,35 +27,8 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
   });
   afterAll(() => server.stop());
 
-  function secretFile(text: string, mode = 0o600): string {
-    const path = join(folder, `url-${count++}`);
-    writeFileSync(path, `${text}\n`, { mode });
-    return path;
-  }
-
-  function source(query: string, changed: Partial<PostgresSource> = {}): { readonly postgres: PostgresSource } {
-    const usual = { url_file: file, tls: "verify" as const, timeout_seconds: 60 };
-    return { postgres: { ...usual, authority: join(server.folder, "authority.pem"), query, ...changed } };
-  }
-
-  const reading =
-    (query: string, changed: Partial<PostgresSource> = {}) =>
-    () =>
-      readTable(source(query, changed));
-
-  /** Whatever a message says, it is no secret. */
-  async function expectRefused(read: () => Promise<unknown>, code: TandemError["code"], says: RegExp): Promise<void> {
-    const { message, cause, stack = "" } = await expectError(read, code, says);
-    expect(cause).toBeUndefined();
-    for (const text of [message, stack]) {
-      expect(text).not.toContain(password);
-      expect(text).not.toContain(encodeURIComponent(password));
-      expect(text).not.toContain("wrong-guess");
-    }
-  }
-
   test("gives the cells that it would print as CSV; null is an empty cell", async () => {
-    const table = await readTable(source("select * from people order by age"));
+    const table = await queries.read("select * from people order by age");
     expect(table).toMatchObject({ path: "the PostgreSQL query", rowCount: 3, lineNoun: "row" });
     expect(table.names).toEqual(["id", "age", "income", "ratio", "active", "since", "note"]);
     expect(table.columns).toEqual([
@@ -74,11 +41,11 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
       ['x, "y"', "two\nlines", ""],
     ]);
     expect(numericColumn(table, 3, new Set())).toEqual(Float32Array.of(0.1, 1e30, -1.5e-7));
-    expect(await tableVersion(source("select 1 as id"))).toBeNull();
+    expect(await tableVersion({ postgres: queries.source("select 1 as id") })).toBeNull();
   });
 
   test("more rows than a batch, and only the needed columns", async () => {
-    const table = await readTable(source("select * from many order by x"));
+    const table = await queries.read("select * from many order by x");
     expect(table.rowCount).toBe(30_000);
     expect(idColumn(table, "id").at(-1)).toBe("p30000");
     const taken: number[] = [];
@@ -87,13 +54,13 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
       sizeBytes: 0,
       begin: () => [null, { take: ({ table: piece, index }) => taken.push(piece.columns[index].length) }],
     };
-    expect((await streamPostgres(source("select * from many").postgres, sink)).rowCount).toBe(30_000);
+    expect((await streamPostgres(queries.source("select * from many"), sink)).rowCount).toBe(30_000);
     expect(taken.length).toBeGreaterThan(3);
     expect(Math.max(...taken)).toBeLessThanOrEqual(10_000);
   });
 
   test("closes the connection cleanly: the server's log has no lost connection", async () => {
-    const { rowCount } = await readTable(source("table many"));
+    const { rowCount } = await queries.read("table many");
     expect(rowCount).toBe(30_000);
     await server.run(
       `do $$ begin while exists (select from pg_stat_activity where application_name = 'tandem')
@@ -106,8 +73,8 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     const who = `owner:${encodeURIComponent(password)}`;
     const socket = `postgres://${who}@localhost:${server.port}/postgres?host=${server.folder}`;
     const query = "select 7 as id";
-    expect((await readTable(source(query, { url_file: secretFile(socket) }))).columns).toEqual([["7"]]);
-    const plain = { url_file: secretFile(server.url(null)) };
+    expect((await queries.read(query, { url_file: queries.secretFile(socket) })).columns).toEqual([["7"]]);
+    const plain = { url_file: queries.secretFile(server.url(null)) };
     await expectRefused(reading(query, plain), "FILE_UNREADABLE", /asks for a password/);
   });
 
@@ -137,7 +104,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
       "FILE_FORMAT",
       /two columns are named 'id' \(#0 and #1\)/,
     );
-    expect((await readTable(source("select count(*) as id from people"))).columns).toEqual([["3"]]);
+    expect((await queries.read("select count(*) as id from people")).columns).toEqual([["3"]]);
   });
 
   test("no message contains a value of a row", async () => {
@@ -148,7 +115,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
 
   test("limits of a table hold", async () => {
     const limited = (query: string, changed: Partial<typeof tableLimits>) => () =>
-      streamPostgres(source(query).postgres, new TextSink(), { ...tableLimits, ...changed });
+      streamPostgres(queries.source(query), new TextSink(), { ...tableLimits, ...changed });
     const long =
       "select case when x = 20 then repeat('x', 2000000) else 'x' end as id from many where x < 30 order by x";
     await expectRefused(
@@ -162,33 +129,37 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
   });
 
   test("a rejected login, and a query that takes too long", async () => {
-    const wrong = { url_file: secretFile(server.url("wrong-guess")) };
+    const wrong = { url_file: queries.secretFile(server.url("wrong-guess")) };
     await expectRefused(reading("select 1", wrong), "FILE_UNREADABLE", /does not accept this user with this password/);
-    const other = { url_file: secretFile(server.url(password, "nothing")) };
+    const other = { url_file: queries.secretFile(server.url(password, "nothing")) };
     await expectRefused(reading("select 1", other), "FILE_UNREADABLE", /database "nothing" does not exist/);
     const slow = reading("select pg_sleep(30) as id", { timeout_seconds: 1 });
     await expectRefused(slow, "FILE_UNREADABLE", /it took longer than timeout_seconds/);
-    const open = { url_file: secretFile(server.url(), 0o644) };
+    const open = { url_file: queries.secretFile(server.url(), 0o644) };
     await expectRefused(reading("select 1", open), "FILE_UNREADABLE", /is a secret.*insecure_key_file under tls/);
-    expect((await readTable(source("select 1 as id", { ...open, insecureFiles: true }))).rowCount).toBe(1);
-    await expectRefused(reading("select 1", { url_file: `${file}x` }), "FILE_UNREADABLE", /cannot be read \(ENOENT\)/);
+    expect((await queries.read("select 1 as id", { ...open, insecureFiles: true })).rowCount).toBe(1);
+    await expectRefused(
+      reading("select 1", { url_file: `${queries.file}x` }),
+      "FILE_UNREADABLE",
+      /cannot be read \(ENOENT\)/,
+    );
   });
 
   test("an untrusted certificate, and none at all", async () => {
-    const { authority: _, ...alone } = source("select 1 as id").postgres;
+    const { authority: _, ...alone } = queries.source("select 1 as id");
     await expectRefused(
       () => readTable({ postgres: alone }),
       "FILE_UNREADABLE",
       /certificate is not trusted \([A-Z_]+\)/,
     );
-    const named = { url_file: secretFile(server.url().replace("127.0.0.1", "localhost")) };
+    const named = { url_file: queries.secretFile(server.url().replace("127.0.0.1", "localhost")) };
     await expectRefused(
       reading("select 1 as id", named),
       "FILE_UNREADABLE",
       /certificate is not trusted \(ERR_TLS_CERT_ALTNAME/,
     );
-    expect((await readTable(source("select 1 as id", { tls: "off" }))).rowCount).toBe(1);
-    const away = { url_file: secretFile("postgres://owner@127.0.0.1:1/postgres") };
+    expect((await queries.read("select 1 as id", { tls: "off" })).rowCount).toBe(1);
+    const away = { url_file: queries.secretFile("postgres://owner@127.0.0.1:1/postgres") };
     await expectRefused(
       reading("select 1", away),
       "FILE_UNREADABLE",
@@ -204,7 +175,7 @@ describe.skipIf(withoutPostgres !== null)("a PostgreSQL server", () => {
     };
     const end = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tandem'";
     let ended: Promise<void> | undefined;
-    const endless = source("select a.x as id from many a cross join many b").postgres;
+    const endless = queries.source("select a.x as id from many a cross join many b");
     const lost =
       /the (connection to the server was lost|server has ended|server cannot be reached).* \(after \d+ rows\)/;
     await expectRefused(() => streamPostgres(endless, sink), "FILE_UNREADABLE", lost);

@@ -3,29 +3,21 @@
  * cursor. Cells are the text that `psql --csv` would print, but for true and false, which are 1 and 0 as everywhere
  * here.
  */
-import { readFile } from "node:fs/promises";
 import Cursor from "pg-cursor";
 import Client from "pg/lib/client.js";
-import { TandemError } from "../../base/error.ts";
-import { readSecretFile } from "../../base/files/secret-file.ts";
 import { type TableLimits, tableLimits } from "../limits.ts";
 import type { TableRows, TableSink } from "../table-sink.ts";
-import { type AddressSource, type PostgresAddress, readAddress } from "./postgres-address.ts";
 import { postgresTrouble } from "./postgres-trouble.ts";
-import { RowBatches } from "./row-batches.ts";
+import { nextRowCount, RowBatches, type TextRow } from "./row-batches.ts";
+import { type AddressSource, postgresForm, readAddress, type ServerAddress } from "./server-address.ts";
+import { type CertificateFiles, readCertificates } from "./server-identity.ts";
 
-export interface PostgresSource extends AddressSource {
+export interface PostgresSource extends AddressSource, CertificateFiles {
   readonly query: string;
   readonly tls: "verify" | "off";
-  /** PEM files: who has signed the server's certificate, and what to show the server. */
-  readonly authority?: string | undefined;
-  readonly certificate?: string | undefined;
-  readonly key?: string | undefined;
   /** For the query with all of its rows. */
   readonly timeout_seconds: number;
 }
-
-type Row = readonly (string | null)[];
 
 const title = "the PostgreSQL query";
 const connectMs = 30_000;
@@ -33,8 +25,6 @@ const connectMs = 30_000;
 const graceMs = 10_000;
 const leaveMs = 1000;
 const firstRows = 16;
-const rowsMax = 10_000;
-const batchChars = 1 << 22;
 const booleanType = 16;
 
 /** Every value as the text that the server sends. */
@@ -83,28 +73,12 @@ async function closeCleanly(client: Client): Promise<void> {
   clearTimeout(timer);
 }
 
-async function addressOf(source: PostgresSource): Promise<PostgresAddress & { readonly ssl: object | false }> {
-  const address = await readAddress(source);
-  const { authority: ca, certificate: cert, key } = source;
+async function addressOf(source: PostgresSource): Promise<ServerAddress & { readonly ssl: object | false }> {
+  const address = await readAddress(source, postgresForm);
   // A Unix socket never leaves the machine, and has no TLS.
   if (source.tls === "off" || address.host.startsWith("/")) return { ...address, ssl: false };
-  const ssl = {
-    rejectUnauthorized: true,
-    host: address.host, // whom the certificate must name, also where it is a number
-    ...(ca === undefined ? {} : { ca: await pem(ca, readFile(ca, "utf8")) }),
-    ...(cert === undefined ? {} : { cert: await pem(cert, readFile(cert, "utf8")) }),
-    ...(key === undefined ? {} : { key: await pem(key, readSecretFile(key, { insecure: source.insecureFiles })) }),
-  };
-  return { ...address, ssl };
-}
-
-async function pem(path: string, reading: Promise<string>): Promise<string> {
-  try {
-    return await reading;
-  } catch (cause) {
-    if (cause instanceof TandemError) throw cause;
-    throw new TandemError("FILE_UNREADABLE", `${path} cannot be read`, { cause });
-  }
+  // The host is whom the certificate must name, also where it is a number.
+  return { ...address, ssl: { rejectUnauthorized: true, host: address.host, ...(await readCertificates(source)) } };
 }
 
 /** In the transaction, and not as options of the connection: those do not pass a pool of connections. */
@@ -117,7 +91,7 @@ async function beginReading(client: Client, timeoutSeconds: number): Promise<voi
 }
 
 async function readRows(client: Client, source: PostgresSource, batches: RowBatches): Promise<void> {
-  const cursor = client.query(new Cursor<Row>(source.query, [], { rowMode: "array", types }));
+  const cursor = client.query(new Cursor<TextRow>(source.query, [], { rowMode: "array", types }));
   const patienceMs = source.timeout_seconds * 1000 + graceMs;
   let wanted = firstRows;
   for (let isFirst = true; ; isFirst = false) {
@@ -125,21 +99,15 @@ async function readRows(client: Client, source: PostgresSource, batches: RowBatc
     if (isFirst) batches.begin(names);
     if (rows.length === 0) return;
     batches.add(rows.length, (row, column) => rows[row][column] ?? "");
-    wanted = nextCount(rows);
+    wanted = nextRowCount(rows);
   }
 }
 
-/** As many as make a batch of some megabytes. */
-function nextCount(rows: readonly Row[]): number {
-  const chars = rows.reduce((sum, row) => row.reduce((all, cell) => all + (cell?.length ?? 0), sum), 0);
-  return Math.max(1, Math.min(rowsMax, Math.floor((batchChars * rows.length) / (chars + 1))));
-}
-
 function nextRows(
-  cursor: Cursor<Row>,
+  cursor: Cursor<TextRow>,
   count: number,
   patienceMs: number,
-): Promise<{ readonly rows: readonly Row[]; readonly names: readonly string[] }> {
+): Promise<{ readonly rows: readonly TextRow[]; readonly names: readonly string[] }> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error("timeout")), Math.min(patienceMs, 2 ** 31 - 1));
     cursor.read(count, (error, rows, result) => {

@@ -3,6 +3,7 @@
  * names in the query: others quote values of rows.
  */
 import { TandemError } from "../../base/error.ts";
+import { codeAndMessage, connectionWords } from "./server-trouble.ts";
 
 const messageCharsMax = 200;
 
@@ -28,28 +29,16 @@ export function postgresTrouble(error: unknown, rowCount: number): TandemError {
 }
 
 function wordsFor(error: unknown): string {
-  const { code, message } = asError(error);
+  const { code, message } = codeAndMessage(error);
   if (/^[0-9A-Z]{5}$/.test(code)) return ofServer(code, message);
-  if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(code))
-    return `the server's certificate is not trusted (${code}). 'authority' names the one that has signed it`;
   if (/does not support SSL/.test(message))
     return "the server offers no TLS. If the network is secure without TLS, set 'tls: off'";
   if (/SASL|password/i.test(message)) return "the server asks for a password, and there is none, or speaks another way";
-  if (/^E[A-Z_]+$/.test(code)) return `the server cannot be reached, or was lost (${code})`;
-  if (/timeout|timed out/i.test(message)) return "the server does not answer";
-  if (/terminated|ended|closed/i.test(message)) return "the connection to the server was lost";
-  return "the query failed";
+  return connectionWords(code, message) ?? "the query failed";
 }
 
 function ofServer(state: string, message: string): string {
   if (Object.hasOwn(byState, state)) return byState[state];
   if (!isAboutNames.test(state)) return `the query failed (SQLSTATE ${state})`;
   return `the server says: ${message.split("\n")[0].slice(0, messageCharsMax)} (SQLSTATE ${state})`;
-}
-
-function asError(error: unknown): { readonly code: string; readonly message: string } {
-  // Of several addresses of a host that none could be reached.
-  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
-  if (!(first instanceof Error)) return { code: "", message: "" };
-  return { code: "code" in first ? String(first.code) : "", message: first.message };
 }

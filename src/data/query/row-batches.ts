@@ -4,6 +4,18 @@ import { headerTrouble } from "../header.ts";
 import { memoryTrouble, type TableLimits, tableLimits } from "../limits.ts";
 import { type ColumnSink, type TableRows, type TableSink, textPiece } from "../table-sink.ts";
 
+/** Null is a cell without a value. */
+export type TextRow = readonly (string | null)[];
+
+const batchRowsMax = 10_000;
+const batchChars = 1 << 22;
+
+/** After these rows, as many more as make a batch of some megabytes. */
+export function nextRowCount(rows: readonly TextRow[]): number {
+  const chars = rows.reduce((sum, row) => row.reduce((all, cell) => all + (cell?.length ?? 0), sum), 0);
+  return Math.max(1, Math.min(batchRowsMax, Math.floor((batchChars * rows.length) / (chars + 1))));
+}
+
 export class RowBatches {
   readonly #title: string;
   readonly #sink: TableSink;

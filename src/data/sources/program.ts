@@ -11,7 +11,7 @@ import { tableLimits } from "../limits.ts";
 import { dataSource } from "./data-source.ts";
 
 export const program = dataSource({
-  about: "what a program prints as CSV, such as `mysql` or another database's own program",
+  about: "what a program prints as CSV, such as `sqlite3` or another database's own program",
   schema: listOf(text).min(1, "must name a program"),
   resolve: (command) => command,
   stream: ([name, ...args], sink, reading) => {

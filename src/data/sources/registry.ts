@@ -3,10 +3,11 @@ import type { z } from "zod";
 import type { DataSource } from "./data-source.ts";
 import { duckdb } from "./duckdb.ts";
 import { files } from "./files.ts";
+import { mysql } from "./mysql.ts";
 import { postgres } from "./postgres.ts";
 import { program } from "./program.ts";
 
-export const dataSources = { path: files, command: program, postgres, sql: duckdb };
+export const dataSources = { path: files, command: program, postgres, mysql, sql: duckdb };
 
 type Sources = typeof dataSources;
 export type SourceName = keyof Sources;

@@ -70,6 +70,24 @@ test.each<[string, string[], number, RegExp]>([
     /a certificate and its key go together/,
   ],
   [
+    "another server's password",
+    ["mysql:", "  url_file: U", "  password: hunter2"],
+    13,
+    /is not for a config.*url_file/,
+  ],
+  [
+    "another server's address",
+    ["mysql: { url: mysql://u:hunter2@h/d, query: q }"],
+    11,
+    /'data\.mysql\.url' is not for/,
+  ],
+  [
+    "the weak option of another server",
+    ["mysql: { url_file: U, query: q, tls: off }"],
+    11,
+    /must be one of verify, insecure_off/,
+  ],
+  [
     "no TLS that there is",
     ["postgres:", "  url_file: U", "  query: q", "  tls: yes"],
     14,
