@@ -33,7 +33,7 @@ describe.each(servers)("%s", (kind, without, start) => {
       .replace("PASTE-THE-ACTIVE-PARTYS-FINGERPRINT", "ab".repeat(32))
       .replace(
         /^ {2}path: .*$/m,
-        `  ${kind}: { url_file: url, authority: "${join(server.folder, "authority.pem")}", query: select * from people }`,
+        `  ${kind}: { url_file: url, authority: "${server.folder}/authority.pem", query: select * from people }`,
       );
     writeFileSync(config, text);
     writeFileSync(join(folder, "url"), server.url(), { mode: 0o600 });

@@ -55,7 +55,7 @@ export class MysqlSession {
     }
   }
 
-  /** Begins a transaction that reads one state of the database. @param seconds for one statement with all of its rows */
+  /** Begins a transaction that reads one state of the database. @param seconds for a statement with all its rows */
   async beginReading(seconds: number): Promise<void> {
     const { names, rows } = this.execute("SELECT VERSION() AS version");
     const versions: TextRow[] = [];

@@ -20,7 +20,8 @@ describe.skipIf(withoutMariadb !== null)("a MySQL server", () => {
       `create table crm.people (id text, age int, income decimal(9, 2), ratio double, small float, active bool,
          flag bit, big bigint unsigned, since date, seen datetime, kind enum('new', 'old'), note text)`,
       `insert into crm.people values
-         ('a', 31, 1200.50, 0.1, 0.1, true, 1, 18446744073709551615, '2020-01-31', '2020-01-31 10:00:00', 'new', 'x, "y"'),
+         ('a', 31, 1200.50, 0.1, 0.1, true, 1, 18446744073709551615, '2020-01-31', '2020-01-31 10:00:00', 'new',
+          'x, "y"'),
          ('b', null, null, -1.5e-7, 16777217, false, 0, 9007199254740993, null, null, 'old', ''),
          ('ü', 47, 0.00, 1e30, 0.3333333333, null, null, null, '1999-12-01', null, null, 'two\\nlines')`,
       "create table crm.many as select concat('p', seq) as id, seq as x from seq_1_to_30000",
