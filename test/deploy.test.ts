@@ -1,15 +1,16 @@
 /**
  * Runs the commands of docs/deploy.md verbatim, one company after the other, with two loopback addresses instead of two
- * hosts.
+ * hosts; then those of docs/feature-sources.md, where MariaDB is installed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { scratchDirectory } from "./support/command.ts";
 import { activeJobFiles } from "./support/job-files.ts";
+import { MariadbServer, withoutMariadb } from "./support/mariadb-server.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const directory = scratchDirectory();
@@ -22,8 +23,8 @@ interface Block {
   readonly commands: string;
 }
 
-function blocks(port: number): Block[] {
-  const page = readFileSync(join(root, "docs", "deploy.md"), "utf8");
+function blocks(name: string, port: number): Block[] {
+  const page = readFileSync(join(root, "docs", name), "utf8");
   return [...page.matchAll(/```sh (bank|retailer)( background)?\n([\s\S]*?)```/g)].map(
     ([, who, background, commands]) => ({
       who,
@@ -41,6 +42,10 @@ function freePort(): Promise<number> {
     });
   });
 }
+
+/** Of the first walk-through, which the second continues. */
+let environment: NodeJS.ProcessEnv;
+let port: number;
 
 const servers: ChildProcess[] = [];
 afterAll(() => servers.forEach((server) => server.kill("SIGKILL")));
@@ -77,8 +82,8 @@ test("the walk-through, verbatim", async () => {
     `#!/bin/sh\nexec "${process.execPath}" "${join(root, "bin", "tandem.js")}" "$@"\n`,
   );
   chmodSync(join(bin, "tandem"), 0o755);
-  const environment = { ...process.env, PATH: `${bin}:${process.env["PATH"] ?? ""}` };
-  const all = blocks(await freePort());
+  environment = { ...process.env, PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+  const all = blocks("deploy.md", (port = await freePort()));
   expect(all.length).toBeGreaterThan(9);
   const outputs: string[] = [];
   let party: ReturnType<typeof run> | undefined;
@@ -154,4 +159,29 @@ test("the walk-through, verbatim", async () => {
   ]);
   // The text on what a job may reveal is general.
   expect(output.replaceAll(/"reveals":\[[^\]]*\]/g, "")).not.toMatch(/c0\d\d\d|c1000|threshold/);
+});
+
+test.skipIf(withoutMariadb !== null)("features from MariaDB, verbatim: the same scores", async () => {
+  const server = await MariadbServer.start();
+  onTestFinished(() => server.stop());
+  copyFileSync(join(server.folder, "authority.pem"), join(directory, "retailer", "warehouse-ca.pem"));
+  let party: ReturnType<typeof run> | undefined;
+  for (const block of blocks("feature-sources.md", port)) {
+    const commands = block.commands
+      .replaceAll("/run/mysqld/mysqld.sock", server.socket)
+      .replaceAll("db.internal:3306", `127.0.0.1:${server.port}`);
+    const started = run({ ...block, commands }, environment);
+    if (block.background) {
+      party = started;
+      await started.says('"event":"listening"');
+      continue;
+    }
+    const { code, output } = await started.ended;
+    expect(code, `${commands}\n${output}`).toBe(0);
+  }
+  party?.child.kill("SIGTERM");
+  const { code, output } = (await party?.ended) ?? { code: null, output: "" };
+  expect(code).toBe(0);
+  expect(output).toMatch(/"event":"scored"/);
+  expect(output).not.toMatch(/a-long-password|c0\d\d\d/);
 });

@@ -2,7 +2,7 @@
 import { TandemError } from "../base/error.ts";
 import { allIterations } from "../gbdt/tree/iterations.ts";
 import type { ActiveConfig as ReadConfig } from "../party/config/config.ts";
-import type { CurrentRows } from "../scoring/row-index.ts";
+import type { RowSource } from "../scoring/features/row-source.ts";
 import type { Scorer } from "../scoring/scorer.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import { stopping } from "./abort.ts";
@@ -51,7 +51,7 @@ export class FederatedModel {
   readonly #config: ReadConfig;
   readonly #share: ActiveShare;
   #scorer: Promise<Scorer> | null = null;
-  #ownRows: CurrentRows | null = null;
+  #ownRows: RowSource | null = null;
   #callCount = 0;
   #idle: NodeJS.Timeout | undefined;
 
@@ -97,6 +97,7 @@ export class FederatedModel {
       () => {},
     );
     this.#scorer = null;
+    void this.#ownRows?.close();
   }
 
   async #connected(): Promise<Scorer> {

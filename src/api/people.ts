@@ -5,8 +5,9 @@ import type { ActiveConfig } from "../party/config/config.ts";
 import { DataCache } from "../party/tables/data-cache.ts";
 import { readPartyTable } from "../party/tables/party-data.ts";
 import { unknownRow } from "../protocol/passive/split-outcomes.ts";
-import { CurrentRows } from "../scoring/row-index.ts";
-import { type AskedRows, askedRows, inputData, requireBaseMargins, scoringData } from "../scoring/run-predict.ts";
+import type { RowSource } from "../scoring/features/row-source.ts";
+import { rowSourceOf } from "../scoring/features/row-sources.ts";
+import { type AskedRows, askedRows, inputData, requireBaseMargins, scoringData, wantedColumns } from "../scoring/run-predict.ts";
 import type { Scorer } from "../scoring/scorer.ts";
 
 export interface People {
@@ -25,10 +26,10 @@ export async function peopleInFile(config: ActiveConfig, scorer: Scorer, path: s
   return { ids: [...asked.ids], asked, places: Uint32Array.from({ length: asked.ids.length }, (_, row) => row) };
 }
 
-/** This party's own table, read again when its file has changed. */
-export function ownRowsOf(config: ActiveConfig, scorer: Scorer): CurrentRows {
+/** This party's own table, read again when its file has changed; or where its config says that its features are. */
+export function ownRowsOf(config: ActiveConfig, scorer: Scorer): RowSource {
   const data = scoringData(config.data, scorer);
-  return new CurrentRows(data, { data: new DataCache(data, "as trained"), onTrouble: () => {} });
+  return rowSourceOf(data, config.scoring, { data: new DataCache(data, "as trained"), onTrouble: () => {} });
 }
 
 /**
@@ -36,14 +37,14 @@ export function ownRowsOf(config: ActiveConfig, scorer: Scorer): CurrentRows {
  * @throws TandemError CELL_UNPARSABLE for a person without the base margin that the model needs
  */
 export async function peopleByIds(
-  { data }: Pick<ActiveConfig, "data">,
+  { data, name }: Pick<ActiveConfig, "data" | "name">,
   scorer: Scorer,
-  ownRows: CurrentRows,
+  ownRows: RowSource,
   ids: readonly string[],
   unknownAsMissing: boolean,
 ): Promise<People> {
   const { features, categoryNames, requiredColumn: required } = scorer;
-  const index = features.length === 0 ? null : await ownRows.current();
+  const index = features.length === 0 ? null : await ownRows.rows(wantedColumns(scorer), ids, name);
   const rows = ids.map((id) => index?.rowOf(id) ?? 0);
   const places = Uint32Array.from(ids.keys()).filter((place) => unknownAsMissing || rows[place] !== unknownRow);
   const columns = features.map(() => new Float32Array(places.length).fill(Number.NaN));

@@ -93,15 +93,16 @@ export class PassiveScoring implements ScoringHandler {
   ): Promise<MessageInitShape<typeof PassiveContributionsSchema>> {
     return this.#logged(request.model, caller, async () => {
       const share = await this.#admit(request, request.ids, caller, () => this.#explanations.checkTaken());
-      const { rows } = await this.#shares.prepare(share);
+      const { rows } = await this.#shares.prepare(share, request.ids, caller.name);
       await this.#explanations.take(request, share, (id) => rows.rowOf(id) !== unknownRow);
       return { protocolVersion };
     });
   }
 
-  /** Logs what was answered since the last summary. */
-  close(): void {
+  /** Logs what was answered since the last summary, and closes the source of features. */
+  async close(): Promise<void> {
     this.#meter.close();
+    await this.#shares.close();
   }
 
   /** Logs a refusal for the owner. */

@@ -13,6 +13,7 @@ import { unknownRow } from "../protocol/passive/split-outcomes.ts";
 import type { DataConfig } from "../party/config/config.ts";
 import { DataCache } from "../party/tables/data-cache.ts";
 import type { DistinctTable } from "../party/tables/party-data.ts";
+import type { RowSource } from "./features/row-source.ts";
 import { modelCode } from "./scoring-model.ts";
 
 const fileAgeMsMax = 1000;
@@ -102,8 +103,8 @@ interface Kept {
   readonly index: RowIndex;
 }
 
-/** The index of the data as it is now. */
-export class CurrentRows {
+/** The index of the party's table as it is now. */
+export class CurrentRows implements RowSource {
   readonly #data: DataCache;
   readonly #isCommand: boolean;
   readonly #onTrouble: (error: unknown) => void;
@@ -125,6 +126,15 @@ export class CurrentRows {
     this.#isCommand = config.path === undefined;
     this.#onTrouble = onTrouble;
     this.#now = now;
+  }
+
+  rows(): Promise<RowIndex> {
+    return this.current();
+  }
+
+  /** Nothing is open. */
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** @throws TandemError naming file, line and column of what cannot be used */

@@ -14,6 +14,7 @@ import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
 import { type DistinctTable, type FileTable, readPartyTable } from "../party/tables/party-data.ts";
+import type { WantedColumns } from "./features/row-source.ts";
 import { Scorer } from "./scorer.ts";
 import type { ScoringOptions, ScoringRows } from "./scoring-question.ts";
 import { keepContributions, meanContributions } from "./mean-contributions.ts";
@@ -125,17 +126,15 @@ function explained(
   return meanContributions(share, features, values, rows, kind === "party_contributions");
 }
 
-/** The config of the columns that a model needs; the model knows which of them are categorical. */
-export function scoringData(
-  data: DataConfig,
-  { features, categoryNames }: Pick<Scorer, "features" | "categoryNames">,
-): DataConfig {
-  return {
-    ...data,
-    features: [...features],
-    categorical: features.filter((_, i) => categoryNames[i] !== null),
-    ...noConstraints,
-  };
+/** The own columns that a model needs; the model knows which of them are categorical. */
+export function wantedColumns({ features, categoryNames }: Pick<Scorer, "features" | "categoryNames">): WantedColumns {
+  return { features, categorical: features.filter((_, i) => categoryNames[i] !== null) };
+}
+
+/** Their config. */
+export function scoringData(data: DataConfig, model: Pick<Scorer, "features" | "categoryNames">): DataConfig {
+  const { features, categorical } = wantedColumns(model);
+  return { ...data, features: [...features], categorical: [...categorical], ...noConstraints };
 }
 
 /** The same for another file, whose format follows from its name and first line. */

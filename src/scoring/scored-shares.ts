@@ -19,7 +19,9 @@ import {
 import type { MaskedModel } from "../scheme/masked/masked-answerer.ts";
 import type { PassiveShare } from "../store/share-files.ts";
 import { countSet } from "../wire/bitmap.ts";
-import { CurrentRows, type RowIndex } from "./row-index.ts";
+import type { RowSource, WantedColumns } from "./features/row-source.ts";
+import { rowSourceOf } from "./features/row-sources.ts";
+import type { RowIndex } from "./row-index.ts";
 import type { ScoringMeter } from "./scoring-meter.ts";
 
 interface PreparedShare {
@@ -37,7 +39,7 @@ export class ScoredShares {
   readonly #meter: ScoringMeter;
   readonly #budgets: PartnerBudgets;
   readonly #shares: ShareLibrary;
-  readonly #rows: CurrentRows;
+  readonly #rows: RowSource;
   /** Shares with the columns of their splits; prepared anew when the data has changed. */
   readonly #prepared = new WeakMap<PassiveShare, PreparedShare>();
 
@@ -47,7 +49,11 @@ export class ScoredShares {
     this.#budgets = budgets;
     const onTrouble = (error: unknown): void => meter.trouble(error);
     this.#shares = new ShareLibrary(config.output.directory, onTrouble);
-    this.#rows = new CurrentRows(config.data, { data, onTrouble });
+    this.#rows = rowSourceOf(config.data, config.scoring, { data, onTrouble });
+  }
+
+  close(): Promise<void> {
+    return this.#rows.close();
   }
 
   /** @throws TandemError POLICY if the request has too many ids */
@@ -80,12 +86,15 @@ export class ScoredShares {
     return new TandemError(error.code, `${error.message}: ${reason}`, { cause: error });
   }
 
-  /** Reads the current table as far as it has changed. @throws TandemError if it does not fit the share */
-  prepare(share: PassiveShare): Promise<PreparedShare> {
+  /**
+   * Reads the current table as far as it has changed, or asks the source of features about ids; about none, whether it
+   * answers. @throws TandemError if the data does not fit the share
+   */
+  prepare(share: PassiveShare, ids: readonly string[], caller: string): Promise<PreparedShare> {
     return withOwnFiles(
       this.#config.name,
       (event) => this.#meter.log(event),
-      () => this.#prepare(share),
+      () => this.#prepare(share, ids, caller),
     );
   }
 
@@ -97,7 +106,16 @@ export class ScoredShares {
     caller: string,
   ): Promise<SplitOutcomes> {
     await this.#budgets.score(caller, ids.length);
-    const { rows, splits } = await this.prepare(share);
+    return this.#outcomes(share, await this.prepare(share, ids, caller), ids, unknownAsMissing, caller);
+  }
+
+  async #outcomes(
+    share: PassiveShare,
+    { rows, splits }: PreparedShare,
+    ids: readonly string[],
+    unknownAsMissing: boolean,
+    caller: string,
+  ): Promise<SplitOutcomes> {
     const outcomes = await splitOutcomes(
       splits,
       Int32Array.from(ids, (id) => rows.rowOf(id)),
@@ -127,22 +145,27 @@ export class ScoredShares {
         this.checkPolicy(0);
         share = await this.find(opened.model, caller);
       },
-      checkReady: async () => void (await this.prepare(share)),
+      checkReady: async () => void (await this.prepare(share, [], caller)),
       rowCount: ({ ids }) => {
         this.checkPolicy(ids.length);
         return ids.length;
       },
       outcomes: async ({ ids, unknownAsMissing }) => {
-        const { rows } = await this.prepare(share);
-        const held = ids.filter((id) => rows.rowOf(id) !== unknownRow);
+        // First: a partner beyond its budget must not make this party ask a database, again and again.
+        await this.#budgets.score(caller, ids.length);
+        const prepared = await this.prepare(share, ids, caller);
+        const held = ids.filter((id) => prepared.rows.rowOf(id) !== unknownRow);
         await this.#budgets.questions.charge(caller, share.model, held);
-        return { rowCount: ids.length, ...(await this.outcomes(share, ids, unknownAsMissing, caller)) };
+        return {
+          rowCount: ids.length,
+          ...(await this.#outcomes(share, prepared, ids, unknownAsMissing, caller)),
+        };
       },
     };
   }
 
-  async #prepare(share: PassiveShare): Promise<PreparedShare> {
-    const rows = await this.#rows.current();
+  async #prepare(share: PassiveShare, ids: readonly string[], caller: string): Promise<PreparedShare> {
+    const rows = await this.#rows.rows(wantedOf(share), ids, caller);
     const kept = this.#prepared.get(share);
     if (kept?.rows === rows) return kept;
     // By name: the order of columns may have changed since training.
@@ -155,4 +178,10 @@ export class ScoredShares {
     this.#prepared.set(share, prepared);
     return prepared;
   }
+}
+
+/** What a share needs of its party's columns. */
+function wantedOf({ splits }: PassiveShare): WantedColumns {
+  const named = (of: PassiveShare["splits"]): string[] => [...new Set(of.map(({ featureName }) => featureName))];
+  return { features: named(splits), categorical: named(splits.filter((split) => "categories" in split)) };
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { TandemError } from "../../base/error.ts";
 import { isLoopback } from "../../base/listening/loopback.ts";
 import type { Emit } from "../../record/events.ts";
-import { readToken } from "../model/token-file.ts";
+import { readToken } from "../../base/files/token-file.ts";
 import { portNumber } from "../whole-number.ts";
 
 export interface MetricsFlags {

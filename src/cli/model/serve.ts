@@ -4,7 +4,7 @@ import { resolveParameters, servingParameters } from "../../base/parameters/para
 import { given, parameterOption } from "../table/job-options.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { addExamples } from "../terminal/help-text.ts";
-import { readToken } from "./token-file.ts";
+import { readToken } from "../../base/files/token-file.ts";
 import { portNumber } from "../whole-number.ts";
 
 interface ServeFlags {

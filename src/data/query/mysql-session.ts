@@ -57,6 +57,12 @@ export class MysqlSession {
 
   /** Begins a transaction that reads one state of the database. @param seconds for a statement with all its rows */
   async beginReading(seconds: number): Promise<void> {
+    await this.onlyRead(seconds);
+    await this.#run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
+  }
+
+  /** From now on. Not a transaction alone: statements that define tables end one first. */
+  async onlyRead(seconds: number): Promise<void> {
     const { names, rows } = this.execute("SELECT VERSION() AS version");
     const versions: TextRow[] = [];
     for await (const row of rows) versions.push(row);
@@ -66,17 +72,11 @@ export class MysqlSession {
         ? `SET SESSION max_statement_time = ${seconds}`
         : `SET SESSION max_execution_time = ${Math.ceil(seconds * 1000)}`,
     );
-    // Of the session too: statements that define tables end a transaction first.
     await this.#run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    await this.#run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
-  }
-
-  endReading(): Promise<void> {
-    return this.#run("ROLLBACK");
   }
 
   /** Rows are read as they are asked for. @throws an error for mysqlTrouble */
-  execute(sql: string, values: readonly string[] = []): MysqlRows {
+  execute(sql: string, values: readonly (string | null)[] = []): MysqlRows {
     const command = this.#connection.execute({
       sql,
       values: [...values],

@@ -38,7 +38,7 @@ export async function streamMysql(
     await opened.close();
     return rows;
   } catch (error) {
-    throw mysqlTrouble(error, batches.rowCount);
+    throw mysqlTrouble(error, "data.mysql", batches.rowCount);
   } finally {
     clearTimeout(timer);
     session?.destroy();

@@ -27,7 +27,7 @@ test.each([
   [error("Jane Doe"), /^data\.mysql: the query failed$/],
   ["Jane Doe", /^data\.mysql: the query failed$/],
 ])("%s", (given, says) => {
-  const { code, message } = mysqlTrouble(given, 0);
+  const { code, message } = mysqlTrouble(given, "data.mysql", 0);
   expect(code).toBe("FILE_UNREADABLE");
   expect(message).toMatch(says);
   expect(message).not.toMatch(/reader|Jane/);
@@ -35,6 +35,8 @@ test.each([
 
 test("a known error stays, and others say after how many rows", () => {
   const known = new TandemError("FILE_FORMAT", "it gives no columns");
-  expect(mysqlTrouble(known, 3)).toBe(known);
-  expect(mysqlTrouble(error("x", { code: "ECONNRESET" }), 3).message).toMatch(/ECONNRESET\) \(after 3 rows\)$/);
+  expect(mysqlTrouble(known, "data.mysql", 3)).toBe(known);
+  expect(mysqlTrouble(error("x", { code: "ECONNRESET" }), "data.mysql", 3).message).toMatch(
+    /ECONNRESET\) \(after 3 rows\)$/,
+  );
 });

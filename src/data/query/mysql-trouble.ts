@@ -37,11 +37,11 @@ const byNumber: Readonly<Record<number, string>> = {
 /** Of the query's own names: databases, tables, columns, functions; and its syntax. */
 const aboutNames = new Set([1046, 1049, 1052, 1054, 1055, 1064, 1146, 1248, 1305]);
 
-/** @param rowCount how many rows had been read */
-export function mysqlTrouble(error: unknown, rowCount: number): TandemError {
+/** @param field of the config, for messages. @param rowCount how many rows had been read */
+export function mysqlTrouble(error: unknown, field: string, rowCount: number): TandemError {
   if (error instanceof TandemError) return error;
   const after = rowCount === 0 ? "" : ` (after ${rowCount} rows)`;
-  return new TandemError("FILE_UNREADABLE", `data.mysql: ${wordsFor(error)}${after}`);
+  return new TandemError("FILE_UNREADABLE", `${field}: ${wordsFor(error)}${after}`);
 }
 
 function wordsFor(error: unknown): string {

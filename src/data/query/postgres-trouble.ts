@@ -21,11 +21,11 @@ const byState: Readonly<Record<string, string>> = {
 /** Of the query's own names: syntax, unknown tables and columns, no permission; no such database, no such schema. */
 const isAboutNames = /^(?:42|3D000|3F000)/;
 
-/** @param rowCount how many rows had been read */
-export function postgresTrouble(error: unknown, rowCount: number): TandemError {
+/** @param field of the config, for messages. @param rowCount how many rows had been read */
+export function postgresTrouble(error: unknown, field: string, rowCount: number): TandemError {
   if (error instanceof TandemError) return error;
   const after = rowCount === 0 ? "" : ` (after ${rowCount} rows)`;
-  return new TandemError("FILE_UNREADABLE", `data.postgres: ${wordsFor(error)}${after}`);
+  return new TandemError("FILE_UNREADABLE", `${field}: ${wordsFor(error)}${after}`);
 }
 
 function wordsFor(error: unknown): string {

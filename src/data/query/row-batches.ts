@@ -67,6 +67,11 @@ export class RowBatches {
   /** @throws TandemError FILE_FORMAT if there was no row */
   finish(): TableRows {
     if (this.#rowCount === 0) throw this.#refused(" gives no rows");
+    return this.rows;
+  }
+
+  /** So far, be there any or none. */
+  get rows(): TableRows {
     return this.#rows(this.#rowCount, 0);
   }
 

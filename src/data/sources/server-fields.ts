@@ -32,12 +32,25 @@ export function checkIdentity({ certificate, key }: Identity, { addIssue }: z.Re
 export const notHere = "is not for a config. Put the connection string into a file of its own (url_file)";
 export const refusedServerFields = { password: notHere, user: notHere, host: notHere };
 
+/** The fields that are paths, as far as they are given, made absolute. */
+export function absolutePaths<N extends string>(
+  given: { readonly [name in N]?: string | undefined },
+  names: readonly N[],
+  from: (path: string) => string,
+): Partial<Record<N, string>> {
+  const paths: Partial<Record<N, string>> = {};
+  for (const name of names) {
+    const path = given[name];
+    if (path !== undefined) paths[name] = from(path);
+  }
+  return paths;
+}
+
+export const certificateFields = ["authority", "certificate", "key"] as const;
+
 /** With absolute paths. */
 export function resolveServer<
   S extends Identity & { readonly url_file: string; readonly authority?: string | undefined },
 >(given: S, { from, insecureFiles }: ConfigPlace): S & { readonly insecureFiles: boolean } {
-  const path = (name: "authority" | "certificate" | "key"): Partial<Record<typeof name, string>> =>
-    given[name] === undefined ? {} : { [name]: from(given[name]) };
-  const paths = { ...path("authority"), ...path("certificate"), ...path("key") };
-  return { ...given, url_file: from(given.url_file), ...paths, insecureFiles };
+  return { ...given, url_file: from(given.url_file), ...absolutePaths(given, certificateFields, from), insecureFiles };
 }

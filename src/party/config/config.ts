@@ -25,6 +25,7 @@ import { openConfig } from "./config-role.ts";
 import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
 import { jobFields, jobFrom, privacyField, privacyFrom, schemeName, withoutJob } from "./job-config.ts";
 import { refuseRemoved } from "./removed-options.ts";
+import { refuseScoringFields, type ScoringConfig, scoringField, scoringFrom } from "./scoring-config.ts";
 
 const usualPatienceSeconds = 600;
 /** No party has answered yet: the address may be wrong. */
@@ -147,6 +148,7 @@ export const passiveConfig = object({
   tls,
   active: listOf(object({ name: text, fingerprint })).min(1, "must name at least one active party"),
   data: object(dataFields),
+  scoring: scoringField,
   policy: policy.prefault({}),
   output: object({
     directory: text,
@@ -182,6 +184,7 @@ export const activeConfig = object({
     validation_fraction: z.number("must be a number").gt(0, "must be above 0").lt(1, "must be below 1").optional(),
     seed: wholeNumber(0, 4294967295).optional(),
   }),
+  scoring: scoringField,
   align: yesOrNo.default(true),
   /** A passive party learns which of its ids are common: one that brings more is not aligned with. */
   max_passive_ids: wholeNumber(1, 67_108_864).default(10_000_000),
@@ -205,14 +208,19 @@ export type PassiveConfigInput = z.input<typeof passiveConfig>;
 export type ActiveConfigInput = z.input<typeof activeConfig>;
 /** What the policy demands is checked and complete. */
 export type PolicyConfig = Omit<z.output<typeof policy>, "privacy"> & { readonly privacy: PrivacyParameters };
-export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "crew"> & {
+export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "crew" | "scoring"> & {
+  readonly scoring: ScoringConfig;
   readonly policy: PolicyConfig;
   readonly experiment: Experiment;
   /** Undefined: this process does it all. */
   readonly crew?: CrewConfig | undefined;
 };
 /** Its parameters, scheme and key are one job, checked and complete. */
-export type ActiveConfig = Omit<z.output<typeof activeConfig>, keyof typeof jobFields | "patience_seconds" | "crew"> & {
+export type ActiveConfig = Omit<
+  z.output<typeof activeConfig>,
+  keyof typeof jobFields | "patience_seconds" | "crew" | "scoring"
+> & {
+  readonly scoring: ScoringConfig;
   /** Undefined: this process does it all. */
   readonly crew?: CrewConfig | undefined;
   readonly patience_seconds: number;
@@ -244,6 +252,7 @@ export async function readPassiveConfig(
     policy: { ...config.policy, privacy: privacyFrom(file, ["policy", "privacy"], config.policy.privacy) },
     tls: tlsFrom(config.tls, from),
     data: { ...config.data, ...sourceFrom(config, from) },
+    scoring: scoringFrom(file, config.scoring, config.tls.insecure_key_file, from),
     output: { ...config.output, directory: from(config.output.directory) },
     crew: config.crew && crewFrom(file, config.crew, config.name, from),
     experiment,
@@ -298,6 +307,7 @@ export async function readActiveConfig(
       model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model),
     },
     data: { ...config.data, ...sourceFrom(config, from) },
+    scoring: scoringFrom(file, config.scoring, config.tls.insecure_key_file, from),
     output: {
       ...config.output,
       directory: from(directory),
@@ -333,6 +343,7 @@ function sourceFrom(
 
 /** Before the fields are looked at one by one. @throws TandemError FILE_FORMAT naming the line */
 function refuseSourceFields(file: ConfigFile): void {
+  refuseScoringFields(file);
   for (const name of sourceNames) {
     for (const [field, why] of Object.entries(sourceNamed(name).refused ?? {})) {
       const path = ["data", name, field];

@@ -93,7 +93,7 @@ async function serve(
   const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
   emit({ type: "stopping", party: name }); // a running job will report next that its connection closed
   await server.close();
-  scoring.close();
+  await scoring.close();
   records.close();
   queue.write([]);
   await queue.close();

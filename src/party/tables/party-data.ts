@@ -8,7 +8,7 @@ import { checkFeatureConstraints, constraintsIn, noConstraints } from "../../dat
 import type { FeatureReading, Notice } from "../../data/feature-columns.ts";
 import type { TableSource } from "../../data/sources/registry.ts";
 import { streamTable } from "../../data/table-source.ts";
-import type { CsvTable, TableRows } from "../../data/table-sink.ts";
+import type { CsvTable, TableRows, TableSink } from "../../data/table-sink.ts";
 import { binFeature, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import { binCategories, oneHotBelow } from "../../gbdt/split/category-binning.ts";
 import type { DataConfig } from "../config/config.ts";
@@ -37,8 +37,21 @@ export interface FileTable extends DistinctTable {
 export type TextReading = Partial<Pick<FeatureReading, "text" | "book" | "notice">>;
 
 /** @throws TandemError naming file, line and column of what cannot be used */
-export async function readPartyTable(
+export function readPartyTable(
   source: TableSource,
+  data: DataConfig,
+  label: LabelSpec | null,
+  reading: TextReading = {},
+): Promise<FileTable> {
+  return readPartyRows((sink, tell) => streamTable(source, sink, data, tell), data, label, reading);
+}
+
+/**
+ * The same of rows that come from elsewhere than a source of the config.
+ * @param stream may be called twice
+ */
+export async function readPartyRows(
+  stream: (sink: TableSink, tell: Notice) => Promise<TableRows>,
   data: DataConfig,
   label: LabelSpec | null,
   { text = "refuse", book = new CategoryBook(), notice = () => {} }: TextReading = {},
@@ -47,7 +60,7 @@ export async function readPartyTable(
     const labels = (csv: CsvTable, index: number): Pick<PartyTable, "labels" | "classes" | "negatives"> =>
       label === null ? { labels: null } : checkedLabels(csv, index, label, notice);
     const sink = new PartyTableSink(data, label, { text, book, notice, mixed, labels });
-    return [sink, await streamTable(source, sink, data, tell)];
+    return [sink, await stream(sink, tell)];
   };
   let [sink, rows] = await readOnce([], notice);
   // The text of numbers is dropped by then: a column with both is read once more.

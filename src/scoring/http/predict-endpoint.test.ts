@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type EndpointOptions, PredictEndpoint } from "./predict-endpoint.ts";
 
-const unread: EndpointOptions["ownRows"] = { current: () => Promise.reject(new Error("nothing is looked up")) };
+const unread: EndpointOptions["ownRows"] = { rows: () => Promise.reject(new Error("nothing is looked up")) };
 
 function endpoint(outputs: number[], naming: EndpointOptions["naming"]): PredictEndpoint {
   return new PredictEndpoint({
@@ -55,7 +55,7 @@ test("an id without a base margin gets its own error, and no party is asked abou
     normalise: [],
     requestIdsMax: 9,
     unknownAsMissing: true,
-    ownRows: { current: () => Promise.reject(new Error("rows were given")) },
+    ownRows: { rows: () => Promise.reject(new Error("rows were given")) },
     batcher: {
       score: async ({ ids, columns }) => {
         asked.push([...columns]);

@@ -6,7 +6,8 @@ import { type Normalisation, normaliseId } from "../../psi/normalise.ts";
 import { TandemError } from "../../base/error.ts";
 import { likeliestClass } from "../../data/prediction-columns.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
-import type { CurrentRows } from "../row-index.ts";
+import type { RowSource } from "../features/row-source.ts";
+import { wantedColumns } from "../run-predict.ts";
 import { modelCode } from "../scoring-model.ts";
 import { unknownRow } from "../../protocol/passive/split-outcomes.ts";
 import { type PredictResponse, predictRequest, type Problem, requestMistake, wantedBy } from "./messages.ts";
@@ -31,7 +32,7 @@ export interface EndpointOptions {
   /** Score ids that a party does not hold as if all their values there were missing. */
   readonly unknownAsMissing: boolean;
   /** The active party's own data, for requests that give ids only. */
-  readonly ownRows: Pick<CurrentRows, "current">;
+  readonly ownRows: Pick<RowSource, "rows">;
   readonly batcher: Pick<MicroBatcher, "score">;
   readonly onRow: (outcome: string) => void;
 }
@@ -146,7 +147,7 @@ export class PredictEndpoint {
     const wanted = wantedBy(parsed.data);
     if (features.length === 0)
       return { rows: ids.map((given) => this.#requestedRow(given, () => new Float32Array(0))), wanted };
-    const index = await ownRows.current();
+    const index = await ownRows.rows(wantedColumns({ features, categoryNames }), ids, party);
     const read = index.reader(features, categoryNames);
     const rows = ids.map((given) =>
       this.#requestedRow(given, (id) => {

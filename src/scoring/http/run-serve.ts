@@ -9,8 +9,8 @@ import type { ActiveConfig } from "../../party/config/config.ts";
 import { DataCache } from "../../party/tables/data-cache.ts";
 import type { Emit } from "../../record/events.ts";
 import { findActiveShare } from "../../party/model/find-share.ts";
-import { CurrentRows } from "../row-index.ts";
-import { scoringData } from "../run-predict.ts";
+import { rowSourceOf } from "../features/row-sources.ts";
+import { scoringData, wantedColumns } from "../run-predict.ts";
 import { Scorer } from "../scorer.ts";
 import { listenHttp, type Route, type RunningHttpServer } from "./http-server.ts";
 import type { ReadyResponse } from "./messages.ts";
@@ -64,8 +64,10 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
     onBatch: (requestCount, idCount) => metrics.onBatch(requestCount, idCount),
   });
   const ownData = scoringData(config.data, scorer);
-  const ownRows = new CurrentRows(ownData, { data: new DataCache(ownData, "as trained"), onTrouble: complain });
-  ownRows.current().catch(() => {}); // read ahead; an error is reported to requests by id
+  const table = { data: new DataCache(ownData, "as trained"), onTrouble: complain };
+  const ownRows = rowSourceOf(ownData, config.scoring, table);
+  // Reads ahead, or connects; an error is reported to requests by id.
+  ownRows.rows(wantedColumns(scorer), [], config.name).catch(() => {});
   const endpoint = new PredictEndpoint({
     model: share.model,
     naming: share.classes ? { cutOff: classCutOff(share.objective), classes: share.classes } : null,
@@ -107,7 +109,14 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
       onAnswer: (answer) => metrics.onAnswer(answer),
     });
     emit({ type: "listening", party: config.name, process: process.pid, port: server.port });
-    return { port: server.port, close: () => server.close().finally(() => scorer.close()) };
+    return {
+      port: server.port,
+      close: () =>
+        server.close().finally(() => {
+          scorer.close();
+          return ownRows.close();
+        }),
+    };
   } catch (error) {
     scorer.close();
     throw error;

@@ -121,7 +121,7 @@ const http: FuzzFormat = {
       requiredColumn: null,
       requestIdsMax: 100,
       unknownAsMissing: false,
-      ownRows: { current: async () => index },
+      ownRows: { rows: async () => index },
       contributionNames: ["bias"],
       batcher: { score: async ({ ids }) => ({ predictions: new Float64Array(ids.length), unknown: new Map() }) },
       onRow() {},

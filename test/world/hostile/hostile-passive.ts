@@ -46,7 +46,7 @@ export async function servePassive(config: PassiveConfig, between: Between): Pro
     port: server.port,
     async close() {
       await server.close();
-      scoring.close();
+      await scoring.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 /** A file with the token that requests to a server must carry. */
-import { TandemError } from "../../base/error.ts";
-import { readSecretFile } from "../../base/files/secret-file.ts";
+import { TandemError } from "../error.ts";
+import { readSecretFile } from "./secret-file.ts";
 
 const tokenCharsMin = 16;
 
