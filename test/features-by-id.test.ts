@@ -158,7 +158,7 @@ test.each(sources)("scores with features from %s are those of tables", async (ki
   expect(await served({ data: { path: "none.csv" }, scoring: { features: own } })).toBe(answers);
 });
 
-test("whatever goes wrong with a service, the bank learns that the shop has trouble, and the log says which", async () => {
+test("whatever goes wrong with a service, the bank learns that there was trouble, and the log says which", async () => {
   const service = await startFeatureService(world.shop.folder, shopTable);
   onTestFinished(() => service.close());
   const features = { http: { ...service.fields, response_bytes: 2048 }, timeout_ms: 5000 };

@@ -7,7 +7,14 @@ import { readPartyTable } from "../party/tables/party-data.ts";
 import { unknownRow } from "../protocol/passive/split-outcomes.ts";
 import type { RowSource } from "../scoring/features/row-source.ts";
 import { rowSourceOf } from "../scoring/features/row-sources.ts";
-import { type AskedRows, askedRows, inputData, requireBaseMargins, scoringData, wantedColumns } from "../scoring/run-predict.ts";
+import {
+  type AskedRows,
+  askedRows,
+  inputData,
+  requireBaseMargins,
+  scoringData,
+  wantedColumns,
+} from "../scoring/run-predict.ts";
 import type { Scorer } from "../scoring/scorer.ts";
 
 export interface People {
