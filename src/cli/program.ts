@@ -30,6 +30,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   },
   "Use a model:": {
     predict: async () => (await import("./model/predict.ts")).predictCommand(),
+    evaluate: async () => (await import("./model/evaluate.ts")).evaluateCommand(),
     serve: async () => (await import("./model/serve.ts")).serveCommand(),
     refresh: async () => (await import("./model/refresh.ts")).refreshCommand(),
     model: async () => (await import("./model/model.ts")).modelCommand(),

@@ -6,8 +6,9 @@
  */
 import * as z from "zod/mini";
 import type { Immutable } from "../base/immutable.ts";
-import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
+import type { ScoreCurves } from "../gbdt/evaluation/score-curves.ts";
 import { contributionSummary } from "./contribution-facts.ts";
+import { evaluation, scoreCurvesOf } from "./evaluation/evaluation.ts";
 import { exposure } from "./exposure.ts";
 import { count, flag, isLineOf, number, toSchemas, text } from "./fields.ts";
 import type { OwnJobView, TreeNodeView } from "./own-view.ts";
@@ -83,8 +84,13 @@ const ownLines = {
   "own-splits": line({ tree: count, splits: z.array(ownSplit) }, (own, { tree: index, splits }) => {
     own.trees.set(index, { kind: "own-splits", tree: index, splits });
   }),
+  /** Of jobs before 0.7; now in the evaluation. */
   scores: line({ rows: z.literal("test"), curves: scoreCurves }, (own, { curves }) => {
     own.scores = curves;
+  }),
+  evaluation: line({ evaluation }, (own, { evaluation: made }) => {
+    own.evaluation = made;
+    own.scores = scoreCurvesOf(made);
   }),
   exposure: line({ exposures: z.array(exposure) }, (own, { exposures }) => {
     own.exposures = exposures;

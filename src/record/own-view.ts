@@ -4,9 +4,10 @@
  *
  * Runs in browsers too.
  */
-import type { ScoreCurves } from "../gbdt/metric/score-curves.ts";
+import type { ScoreCurves } from "../gbdt/evaluation/score-curves.ts";
 import type { SplitTest } from "../gbdt/split/split-test.ts";
 import type { ContributionSummary } from "./contribution-facts.ts";
+import type { ModelEvaluation } from "./evaluation/evaluation.ts";
 import type { Exposure } from "./exposure.ts";
 
 /** A tree's node as its viewer may see it. */
@@ -47,6 +48,8 @@ export interface OwnJobView {
   /** Of booster dart: the weight of each tree; null: all equal, or not known yet. */
   treeWeights: readonly number[] | null;
   scores: ScoreCurves | null;
+  /** How good the model is; null: not evaluated yet, or by an earlier version. */
+  evaluation: ModelEvaluation | null;
   /** SHA-256 of the rows that were trained on. */
   dataDigest: string | null;
   /** Results of the last audit of the job, one per pair of parties; empty: not audited. */
@@ -56,7 +59,15 @@ export interface OwnJobView {
 }
 
 export function emptyOwn(): OwnJobView {
-  return { trees: new Map(), treeWeights: null, scores: null, dataDigest: null, exposures: [], contributions: null };
+  return {
+    trees: new Map(),
+    treeWeights: null,
+    scores: null,
+    evaluation: null,
+    dataDigest: null,
+    exposures: [],
+    contributions: null,
+  };
 }
 
 /** Title of a tree, with its weight for dart. */

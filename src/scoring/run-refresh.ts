@@ -127,22 +127,27 @@ export async function runRefresh(
   }
 }
 
-/** Labels and own features of the new instances, in the model's codes. */
-function labelledRows(
+/**
+ * Labels and own features of the new instances, in the model's codes.
+ * @param baseMargin where it is read: a prediction begins there, and leaves do not depend on it
+ */
+export function labelledRows(
   data: ActiveConfig["data"],
   input: string,
-  { share, ownFeatures, categoryNames }: Scorer,
+  scorer: Scorer,
   training: TrainingParameters,
+  baseMargin: "labels" | "features" = "labels",
 ): Promise<FileTable> {
+  const { share, categoryNames } = scorer;
   const label: LabelSpec = {
     label: data.label,
     positive: data.positive,
     training,
     trained: { classes: share.classes ?? null },
-    columns: { ...data, base_margin: share.baseMarginColumn },
+    columns: { ...data, base_margin: baseMargin === "labels" ? share.baseMarginColumn : undefined },
   };
-  // Leaves do not depend on the base margin: it is a column of the labels here.
-  const asked = inputData(data, { features: ownFeatures, categoryNames });
+  const features = baseMargin === "labels" ? scorer.ownFeatures : scorer.features;
+  const asked = inputData(data, { features, categoryNames });
   return readPartyTable({ path: input }, asked, label, { text: "as trained" });
 }
 

@@ -203,6 +203,8 @@ function activeConfig(job: FederationJob, homes: readonly Home[], ports: readonl
     },
     ...(job.warmStart === undefined ? {} : { warm_start: { model: job.warmStart } }),
     align: false, // the rows were cut from one table
+    // For the report, which is made of a kept record.
+    ...(job.keep === undefined ? { compare_alone: false } : {}),
     patience_seconds: 0, // a party that died is not restarted here
     // Scores are stored only if the user asked for them.
     output: {

@@ -4,8 +4,10 @@
  */
 import type { ComponentChildren } from "preact";
 import { formatCount, formatSeconds } from "../../src/base/text/format.ts";
+import { partWords } from "../../src/record/evaluation/facts.ts";
 import { metricNamesOf, modelTrees, treesKept } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
+import { disclosureLead } from "../../src/record/ledger-facts.ts";
 import { type OwnJobView, treeTitle, type TreeView } from "../../src/record/own-view.ts";
 import type { JobViews } from "../../src/record/stored-record.ts";
 import { Card, Figure, type FigureProps, Table } from "../views/card.tsx";
@@ -20,17 +22,20 @@ import { condition } from "../views/tree-layout.ts";
 import { TreePicture } from "../views/tree-picture.tsx";
 import { CrewFigures } from "../views/workers.tsx";
 import { htmlPage, timeText } from "./html-page.tsx";
+import { EvaluationCards, EvaluationSummary } from "../views/evaluation.tsx";
+import { type EvaluationTerms, usualTerms } from "../../src/record/evaluation/terms.ts";
 import { JobParameters, Redone, Time } from "./job-facts.tsx";
 import type { jobReport as declared } from "./reports.js";
 
 /** Of a model of thousands of trees a report draws the first ones. */
 const treesDrawn = 6;
 
-export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = true } = {}) =>
+export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = true, terms = usualTerms } = {}) =>
   htmlPage(
     `Tandem: ${view.job}, ${view.party}`,
     <>
       <Heading view={view} madeAt={madeAt} withOwn={withOwn} />
+      <Summary view={view} evaluation={withOwn ? own.evaluation : null} terms={terms} />
       {(view.result !== null || view.rounds.length > 0) && (
         <Section title="Metrics">
           <MetricsTable view={view} />
@@ -43,7 +48,7 @@ export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = tr
           certificates on both sides.
         </p>
       </Section>
-      <Quality view={view} scores={withOwn ? own.scores : null} />
+      <Quality view={view} own={withOwn ? own : null} terms={terms} />
       <Section title="Time">
         <Time view={view} />
         <Redone view={view} />
@@ -84,6 +89,32 @@ function Section({ title, children }: { readonly title: string; readonly childre
       {children}
     </section>
   );
+}
+
+interface SummaryProps {
+  readonly view: JobView;
+  /** Null: none, or not for this reader. */
+  readonly evaluation: OwnJobView["evaluation"];
+  readonly terms: EvaluationTerms;
+}
+
+/** One page for readers who need no more. */
+function Summary({ view, evaluation, terms }: SummaryProps) {
+  const [sent, , assumed] = disclosureLead(view);
+  return (
+    <section class="part summary">
+      <h2>Summary</h2>
+      {evaluation !== null && <EvaluationSummary evaluation={evaluation} terms={terms} others={listOf(view.peers)} />}
+      <h3>What was revealed</h3>
+      <p>
+        {sent} {assumed}
+      </p>
+    </section>
+  );
+}
+
+function listOf(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 }
 
 interface HeadingProps {
@@ -143,10 +174,17 @@ function figures(view: JobView): FigureProps[] {
   ];
 }
 
-/** Curves of scores are the party's own: a public report goes without. */
-function Quality({ view, scores }: { readonly view: JobView; readonly scores: OwnJobView["scores"] }) {
+interface QualityProps {
+  readonly view: JobView;
+  /** Null: the evaluation is the party's own, and a public report goes without. */
+  readonly own: OwnJobView | null;
+  readonly terms: EvaluationTerms;
+}
+
+function Quality({ view, own, terms }: QualityProps) {
   const names = metricNamesOf(view);
-  if (names.length === 0) return null;
+  const { scores, evaluation } = own ?? { scores: null, evaluation: null };
+  if (names.length === 0 && evaluation === null) return null;
   return (
     <Section title="Quality">
       <div class="grid">
@@ -155,7 +193,8 @@ function Quality({ view, scores }: { readonly view: JobView; readonly scores: Ow
             <LearningCurve view={view} name={name} />
           </Card>
         ))}
-        {scores !== null && <ScoreCards scores={scores} />}
+        {scores !== null && <ScoreCards scores={scores} of={partWords[evaluation?.shown ?? "test"]} />}
+        {evaluation !== null && <EvaluationCards evaluation={evaluation} terms={terms} />}
       </div>
       <LearningTable view={view} summary="All metrics after each tree, as a table" />
     </Section>

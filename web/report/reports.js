@@ -1,2 +1,3 @@
 export { jobReport } from "./job-report.tsx";
 export { tuneReport } from "./tune-report.tsx";
+export { evaluationReport } from "./evaluation-report.tsx";

@@ -1,13 +1,15 @@
 /** How well the model learns and, when it is finished, separates the people of the test rows. */
 import { formatMetric } from "../../src/base/text/format.ts";
 import { Card, Figure, Nothing } from "../views/card.tsx";
+import { partWords } from "../../src/record/evaluation/facts.ts";
+import { EvaluationCards, MainCharts } from "../views/evaluation.tsx";
 import { MetricsTable, ScoreCards } from "../views/quality.tsx";
 import { LearningCurves } from "./learning-curves.tsx";
 import { jobViews } from "./session.ts";
 
 export function QualityView() {
   const { view, own } = jobViews.value;
-  const { scores } = own;
+  const { scores, evaluation } = own;
   const test = view.result?.metrics.test ?? null;
   return (
     <>
@@ -27,20 +29,28 @@ export function QualityView() {
           <LearningCurves view={view} />
         </Card>
         {scores === null ? (
-          <Card title="Scores">
-            <Nothing>
-              {view.role === "passive"
-                ? "Only the active party sees scores."
-                : "ROC, KS and the distribution of scores appear here after the last tree, if the job has test rows."}
-            </Nothing>
-          </Card>
+          evaluation === null && (
+            <Card title="Scores">
+              <Nothing>
+                {view.role === "passive"
+                  ? "Only the active party sees scores."
+                  : "The evaluation appears here after the last tree: curves of scores, deciles, calibration, decisions."}
+              </Nothing>
+            </Card>
+          )
         ) : (
-          <ScoreCards scores={scores} />
+          <ScoreCards scores={scores} of={partWords[evaluation?.shown ?? "test"]} />
         )}
         {view.rounds.length > 0 && (
           <Card title="Metrics" wide>
             <MetricsTable view={view} />
           </Card>
+        )}
+        {evaluation !== null && (
+          <>
+            <MainCharts evaluation={evaluation} />
+            <EvaluationCards evaluation={evaluation} />
+          </>
         )}
       </div>
     </>

@@ -1,6 +1,6 @@
 /** How good the model is: its metrics, and how well it separates the people of the test rows. The active party's. */
 import { formatMetric } from "../../src/base/text/format.ts";
-import type { ScoreCurves } from "../../src/gbdt/metric/score-curves.ts";
+import type { ScoreCurves } from "../../src/gbdt/evaluation/score-curves.ts";
 import { fractionsOf } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import { Behind, Card, Table } from "./card.tsx";
@@ -56,22 +56,28 @@ function metricsRows(names: readonly string[], of: MetricsPerPart, suffix: strin
   );
 }
 
-/** ROC, KS and the distribution of scores on the test rows. */
-export function ScoreCards({ scores }: { readonly scores: ScoreCurves }) {
+interface ScoreProps {
+  readonly scores: ScoreCurves;
+  /** Which rows, in words. */
+  readonly of: string;
+}
+
+/** ROC, KS and the distribution of scores. */
+export function ScoreCards({ scores, of }: ScoreProps) {
   return (
     <>
-      <RocCard roc={scores.roc} />
-      <KsCard cumulative={scores.cumulative} ksAt={scores.ksAt} />
-      <DistributionCard {...scores.histogram} />
+      <RocCard roc={scores.roc} of={of} />
+      <KsCard cumulative={scores.cumulative} ksAt={scores.ksAt} of={of} />
+      <DistributionCard {...scores.histogram} of={of} />
     </>
   );
 }
 
-function RocCard({ roc }: Pick<ScoreCurves, "roc">) {
+function RocCard({ roc, of }: Pick<ScoreCurves, "roc"> & Pick<ScoreProps, "of">) {
   return (
-    <Card title="ROC curve, test rows">
+    <Card title={`ROC curve, ${of}`}>
       <Chart
-        label="ROC curve on test rows"
+        label={`ROC curve on ${of}`}
         x={roc.map(([x]) => x)}
         xRange={[0, 1]}
         yRange={[0, 1]}
@@ -94,10 +100,10 @@ function RocCard({ roc }: Pick<ScoreCurves, "roc">) {
   );
 }
 
-function KsCard({ cumulative, ksAt }: Pick<ScoreCurves, "cumulative" | "ksAt">) {
+function KsCard({ cumulative, ksAt, of }: Pick<ScoreCurves, "cumulative" | "ksAt"> & Pick<ScoreProps, "of">) {
   return (
     <Card
-      title="KS, test rows"
+      title={`KS, ${of}`}
       aside={<span class="hint">{`${ksAt.ks.toFixed(4)} at score ${ksAt.score.toPrecision(3)}`}</span>}
     >
       <Chart
@@ -108,12 +114,12 @@ function KsCard({ cumulative, ksAt }: Pick<ScoreCurves, "cumulative" | "ksAt">) 
         marks={[{ at: ksAt.score, text: `KS ${ksAt.ks.toFixed(4)}` }]}
         series={[
           {
-            label: "label 0 at or below the score",
+            label: "label 0 below the score",
             colour: "--party-active",
             values: cumulative.map(([, negatives]) => negatives),
           },
           {
-            label: "label 1 at or below the score",
+            label: "label 1 below the score",
             colour: "--party-0",
             values: cumulative.map(([, , positives]) => positives),
             dash: "dashed",
@@ -134,11 +140,11 @@ function KsCard({ cumulative, ksAt }: Pick<ScoreCurves, "cumulative" | "ksAt">) 
 }
 
 /** Fractions within each label: counts of the rarer one would be invisible next to the other's. */
-function DistributionCard({ min, max, negatives, positives }: ScoreCurves["histogram"]) {
+function DistributionCard({ min, max, negatives, positives, of }: ScoreCurves["histogram"] & Pick<ScoreProps, "of">) {
   const width = (max - min) / negatives.length;
   const x = negatives.map((_, i) => min + i * width);
   return (
-    <Card title="Distribution of scores, test rows">
+    <Card title={`Distribution of scores, ${of}`}>
       <Chart
         label="Fraction of each label's people per score"
         x={x}

@@ -84,7 +84,10 @@ function drawnStrata({ units, strata }: Resampled, unitsMax: number, random: See
     const all = Uint32Array.from(of);
     if (part === 1) return all;
     const kept = Math.max(1, Math.round(part * all.length));
-    return random.permutation(all.length).subarray(0, kept).map((place) => all[place]);
+    return random
+      .permutation(all.length)
+      .subarray(0, kept)
+      .map((place) => all[place]);
   });
 }
 

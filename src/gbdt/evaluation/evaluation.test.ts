@@ -124,7 +124,10 @@ describe("two classes", () => {
   test("of many scores a bounded number of cut-offs is kept, the first and the last among them", () => {
     const random = new SeededRandom("cut-offs");
     const many = Float64Array.from({ length: 5000 }, () => random.uniform());
-    const all = scoreSteps(many, many.map((score) => Number(score > 0.7)));
+    const all = scoreSteps(
+      many,
+      many.map((score) => Number(score > 0.7)),
+    );
     const kept = cutOffsOf(all, 50);
     expect(kept.length).toBeLessThanOrEqual(50);
     expect(kept.length).toBeGreaterThan(45);
@@ -161,8 +164,8 @@ describe("two classes", () => {
 
   test("stability of scores counts rows in the tenths of the reference", () => {
     const reference = array(binary.reference);
-    const { bounds, counts } = scoreCounts(reference, [reference, scores]);
-    expect(bounds).toEqual(quantileBounds(reference));
+    const bounds = quantileBounds(reference);
+    const counts = scoreCounts(bounds, [reference, scores]);
     expect(counts[1]).toEqual([...binCounts(scores, bounds)].slice(0, -1));
     expect(stabilityIndex(counts[0], counts[0])).toBe(0);
     expect(stabilityIndex(counts[0], counts[1])).toBeGreaterThan(0);
@@ -195,7 +198,12 @@ describe("two classes", () => {
   });
 
   test("of few rows, and of one class, there is no interval", async () => {
-    const few = resampledBinary({ ...rows, scores: scores.slice(0, 9), probabilities: null, labels: labels.slice(0, 9) });
+    const few = resampledBinary({
+      ...rows,
+      scores: scores.slice(0, 9),
+      probabilities: null,
+      labels: labels.slice(0, 9),
+    });
     for (const { value, low, high } of await bootstrapped(few)) {
       expect(value).not.toBeNull();
       expect([low, high]).toEqual([null, null]);

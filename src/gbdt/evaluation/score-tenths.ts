@@ -43,11 +43,7 @@ export function scoreTenths(scores: Float64Array, labels: Float64Array, weights:
     .map((sum) => ({ ...sum, predicted: sum.predicted / sum.weight, observed: sum.observed / sum.weight }));
 }
 
-/** Rows per bin of scores, of several sets of rows. @param reference the bins are its tenths */
-export function scoreCounts(
-  reference: Float64Array,
-  sets: readonly Float64Array[],
-): { readonly bounds: readonly number[]; readonly counts: readonly (readonly number[])[] } {
-  const bounds = quantileBounds(reference);
-  return { bounds, counts: sets.map((scores) => [...binCounts(scores, bounds)].slice(0, -1)) };
+/** Rows per bin of scores, of several sets of rows. */
+export function scoreCounts(bounds: readonly number[], sets: readonly Float64Array[]): number[][] {
+  return sets.map((scores) => [...binCounts(scores, bounds)].slice(0, -1)); // no score is missing
 }

@@ -23,6 +23,7 @@ import { deriveSamplingSecret } from "../sampling-secret.ts";
 import { binningOf, binTableInTurns } from "../tables/party-data.ts";
 import type { BegunJob } from "./checkpoints.ts";
 import { withCodecOfJob } from "./job-codec.ts";
+import { comparesAlone } from "./job-evaluation.ts";
 import { type ActiveEvidence, openActiveEvidence } from "./job-evidence.ts";
 import { Patience } from "./patience.ts";
 import { jobRequest, requestJob } from "./request-job.ts";
@@ -248,7 +249,7 @@ export class JobAttempts<Result> {
   }
 
   async #prepare({ aligned, resolutionBits }: Pick<BegunJob, "aligned" | "resolutionBits">): Promise<PreparedJob> {
-    const { job, compare_alone: comparesAlone } = this.#config;
+    const { job } = this.#config;
     const read = jobTables(this.#read.tables, aligned, this.#config);
     const rows = read.rows.withObjective(this.#world.objective ?? null);
     const tables = { ...read, rows };
@@ -260,7 +261,7 @@ export class JobAttempts<Result> {
     await this.#work.prepared?.(prepared);
     // Trees are grown from bins: the values of many rows would take most of this process's memory.
     this.#read.forget();
-    const needsValues = job.start !== null || comparesAlone;
+    const needsValues = job.start !== null || comparesAlone(this.#config, tables);
     this.#prepared = needsValues ? prepared : { ...prepared, train: { ...tables.train, features: [] } };
     return this.#prepared;
   }

@@ -8,7 +8,13 @@ import { categoryNamesPerFeature } from "../../data/dataset.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../../gbdt/boost/warm-start.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
-import type { ActiveObserver, ActiveRole, PhaseTimesMs, RoundMetrics } from "../../protocol/active/role.ts";
+import type {
+  ActiveObserver,
+  ActiveProgress,
+  ActiveRole,
+  PhaseTimesMs,
+  RoundMetrics,
+} from "../../protocol/active/role.ts";
 import { agreedParameters, treesPerBoostingRound } from "../../protocol/job-parameters.ts";
 import type { Emit } from "../../record/events.ts";
 import type { JobNotes } from "../../record/job-record.ts";
@@ -19,6 +25,7 @@ import type { ActiveConfig } from "../config/config.ts";
 import { openTranscript } from "../job-transcript.ts";
 import type { Attempt, AttemptTerms, JobWork, PreparedJob } from "./attempts.ts";
 import type { ActiveCheckpoints, BegunJob } from "./checkpoints.ts";
+import { comparesAlone, evaluateJob } from "./job-evaluation.ts";
 import { trainAlone } from "./plain-training.ts";
 import { oneClassWords } from "./results.ts";
 import { storeModel } from "./store-model.ts";
@@ -47,6 +54,8 @@ export class ModelTraining implements JobWork<void> {
   #transcript: TranscriptNotes = noTranscript;
   /** Margins of the job's rows after the last tree. */
   #margins: Float64Array | null = null;
+  /** The same after the best round, with early stopping. */
+  #best: { readonly round: number; readonly margins: Float64Array } | null = null;
 
   constructor(config: ActiveConfig, checkpoints: ActiveCheckpoints, emit: Emit, notes: JobNotes, world: ActiveWorld) {
     this.#config = config;
@@ -114,7 +123,10 @@ export class ModelTraining implements JobWork<void> {
       job: {
         columns: { features: train.features, categoryNames: categoryNamesPerFeature(train) },
         ...(progress === null ? {} : { progress }),
-        store: (after, round) => terms.keep(() => this.#checkpoints.store(after, round)),
+        store: (after, round) => {
+          this.#keepBest(after);
+          return terms.keep(() => this.#checkpoints.store(after, round));
+        },
       },
       observer: this.#observer(terms, sampler),
       run: async (role) => {
@@ -208,12 +220,19 @@ export class ModelTraining implements JobWork<void> {
     const margins = this.#margins ?? this.#checkpoints.checkpoint?.progress?.margins;
     if (margins !== undefined)
       this.#transcript.note({ kind: "people", labels: base64(prepared.rows.labels), scores: base64(margins) });
-    const test = await storeModel(role, model, prepared, this.folder, this.#notes, this.#world.storage);
+    const test = await storeModel(role, model, prepared, this.folder, this.#world.storage);
     await role.finish();
     await this.#checkpoints.finish();
     this.#tellLedger(role);
     this.#account(role);
-    const alone = this.#config.compare_alone ? await this.#alone(prepared, begun) : null;
+    const alone = comparesAlone(this.#config, prepared) ? await this.#alone(prepared, begun) : null;
+    const evaluation = await evaluateJob({
+      prepared,
+      margins: this.#keptMargins(margins ?? null),
+      testMargins: test?.margins ?? null,
+      alone: alone?.margins ?? null,
+    });
+    if (evaluation !== null) this.#notes.own({ kind: "evaluation", evaluation });
     const { phases, trainingMs, activeToPassive, passiveToActive } = this.#spent;
     const { train, validation } = role.evaluated ?? notEvaluated;
     this.#emit({
@@ -222,14 +241,24 @@ export class ModelTraining implements JobWork<void> {
       result: {
         trees: model.trees.length,
         startTrees: job.start?.trees.length ?? 0,
-        metrics: { train, ...(validation === null ? {} : { validation }), test },
-        ...(alone === null ? {} : { alone }),
+        metrics: { train, ...(validation === null ? {} : { validation }), test: test?.metrics ?? null },
+        ...(alone === null || this.#config.compare_alone !== true ? {} : { alone: alone.metrics }),
         phasesMs: { ...phases, keygen: keygenMs, training: trainingMs },
         ...this.#meter.use,
         counts: scheme.counts,
         bytes: { activeToPassive, passiveToActive },
       },
     });
+  }
+
+  #keepBest({ best, margins }: ActiveProgress): void {
+    if (this.whole.early_stopping_rounds > 0 && best !== null && best.round !== this.#best?.round)
+      this.#best = { round: best.round, margins: margins.slice() };
+  }
+
+  /** Of the rounds that the model keeps; null: an earlier process had the best round. */
+  #keptMargins(last: Float64Array | null): Float64Array | null {
+    return this.whole.early_stopping_rounds === 0 ? last : (this.#best?.margins ?? null);
   }
 
   /** All rounds, also where the job continues a start model of all parties. */

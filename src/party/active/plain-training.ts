@@ -35,8 +35,16 @@ export interface PlainTraining {
   readonly noiseSecrets?: readonly Uint8Array[];
 }
 
+/** Margins of a model's rows; those of a row side by side. */
+export interface PlainMargins {
+  /** Of all rows of `train`, those for validation included. */
+  readonly train: Float64Array;
+  readonly test: Float64Array | null;
+}
+
 export interface PlainResult {
   readonly model: Model;
+  readonly margins: PlainMargins;
   /**
    * As in a federated job: training and validation rows after the last grown round.
    */
@@ -59,14 +67,16 @@ export async function trainPlain(plain: PlainTraining): Promise<PlainResult> {
   });
   // Early stopping drops the last rounds; the reported metrics are those of the kept model.
   const trainMargins = training.early_stopping_rounds === 0 ? grown : marginsIn(train, model, rows);
+  const testMargins = testMarginsOf(plain, model);
   const monitor = new BoostingMonitor(training, new BoostingTask(training, rows));
   const validation = await monitor.onValidation(trainMargins);
   return {
     model,
+    margins: { train: trainMargins, test: testMargins },
     metrics: {
       train: await monitor.onTraining(trainMargins),
       ...(validation === null ? {} : { validation }),
-      test: testMetrics(plain, model),
+      test: testMetrics(plain, testMargins),
     },
   };
 }
@@ -76,8 +86,8 @@ export async function trainAlone(
   job: Job,
   { train, test, rows }: Pick<JobTables, "train" | "test" | "rows">,
   samplingSecret: string,
-): Promise<PlainResult["metrics"]> {
-  const { metrics } = await trainPlain({
+): Promise<Pick<PlainResult, "metrics" | "margins">> {
+  return trainPlain({
     // Defences apply to passive parties only.
     job: { ...job, privacy: resolveParameters(privacyParameters, {}) },
     train: [train],
@@ -85,13 +95,17 @@ export async function trainAlone(
     rows,
     samplingSecrets: [samplingSecret],
   });
-  return metrics;
 }
 
-function testMetrics({ test, job: { training } }: PlainTraining, model: Model): ActiveResult["metrics"]["test"] {
-  if (test === null) return null;
-  const rows = rowsOfTable(test[0]);
-  return evaluate(training, marginsIn(test, model, rows), rows);
+function testMarginsOf({ test }: PlainTraining, model: Model): Float64Array | null {
+  return test && marginsIn(test, model, rowsOfTable(test[0]));
+}
+
+function testMetrics(
+  { test, job: { training } }: PlainTraining,
+  margins: Float64Array | null,
+): ActiveResult["metrics"]["test"] {
+  return test && margins && evaluate(training, margins, rowsOfTable(test[0]));
 }
 
 /** @param tables of all parties */

@@ -56,11 +56,11 @@ export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWo
 
 /** @throws TandemError USAGE for settings that a custom objective does not support */
 function objectiveNotices(
-  { output, compare_alone: comparesAlone }: ActiveConfig,
+  { output, compare_alone: isCompared }: ActiveConfig,
   { objective }: ActiveWorld,
 ): readonly string[] {
   if (objective === undefined) return [];
-  const refused = output.verifiable ? "output.verifiable" : comparesAlone ? "compare_alone" : null;
+  const refused = output.verifiable ? "output.verifiable" : isCompared === true ? "compare_alone" : null;
   if (refused !== null)
     throw new TandemError(
       "USAGE",

@@ -2,31 +2,34 @@
 import { join } from "node:path";
 import type { Storage } from "../../base/files/storage.ts";
 import { categoryNamesPerFeature } from "../../data/dataset.ts";
-import { scoreCurves } from "../../gbdt/metric/score-curves.ts";
-import { objectiveFor, predictionsFrom } from "../../gbdt/objective/objectives.ts";
+import { predictionsFrom } from "../../gbdt/objective/objectives.ts";
 import type { ActiveModel, ActiveRole } from "../../protocol/active/role.ts";
 import { agreedParameters } from "../../protocol/job-parameters.ts";
 import { modelId } from "../../protocol/model-id.ts";
 import type { ActiveResult } from "../../record/events/job-events.ts";
-import type { JobNotes } from "../../record/job-record.ts";
 import { baseMarginMark, maskedMark, writeActiveShare } from "../../store/share-files.ts";
 import { evaluate } from "../evaluate.ts";
 import { rowsOfTable } from "../tables/table-rows.ts";
 import type { PreparedJob } from "./attempts.ts";
 import { writePredictions } from "./results.ts";
 
-/** @returns metrics of the test rows; null where there are none */
+/** Of the test rows. */
+export interface TestResult {
+  readonly metrics: NonNullable<ActiveResult["metrics"]["test"]>;
+  readonly margins: Float64Array;
+}
+
+/** @returns null where there are no test rows */
 export async function storeModel(
   role: ActiveRole,
   model: ActiveModel,
   prepared: PreparedJob,
   folder: string,
-  notes: JobNotes,
   storage: Storage,
-): Promise<ActiveResult["metrics"]["test"]> {
+): Promise<TestResult | null> {
   const { config, train, rows, idsDigest } = prepared;
   const { name, job, data } = config;
-  const metrics = await predictTestRows(role, model, prepared, folder, notes, storage);
+  const result = await predictTestRows(role, model, prepared, folder, storage);
   await writeActiveShare(
     join(folder, "share.json"),
     {
@@ -40,7 +43,7 @@ export async function storeModel(
     },
     storage,
   );
-  return metrics;
+  return result;
 }
 
 async function predictTestRows(
@@ -48,9 +51,8 @@ async function predictTestRows(
   model: ActiveModel,
   { config, test }: PreparedJob,
   folder: string,
-  notes: JobNotes,
   storage: Storage,
-): Promise<ActiveResult["metrics"]["test"]> {
+): Promise<TestResult | null> {
   if (test === null) return null;
   const { training } = config.job;
   const { objective } = training;
@@ -64,7 +66,5 @@ async function predictTestRows(
   const predictions = predictionsFrom(objective, margins, model.outputCount);
   const path = config.output.predictions ?? join(folder, "predictions.csv");
   await writePredictions(path, test, { objective, predictions }, storage);
-  const curves = objectiveFor(objective).kind === "binary" ? scoreCurves(predictions, rows.labels) : null;
-  if (curves !== null) notes.own({ kind: "scores", rows: "test", curves });
-  return evaluate(training, margins, rows);
+  return { metrics: evaluate(training, margins, rows), margins };
 }

@@ -1,5 +1,5 @@
 /**
- * Switches of active.yaml that `tandem train` also takes as options: --compare-alone is `compare_alone: true`. Config,
+ * Switches of active.yaml, without a default, that `tandem train` also takes as options: --compare-alone is `compare_alone: true`. Config,
  * command and help are made from this table; it loads nothing, since the help needs it.
  */
 export const activeSwitches = {

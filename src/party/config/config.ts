@@ -162,9 +162,10 @@ export const passiveConfig = object({
   crew: crewField.optional(),
 });
 
-const activeSwitchFields = Object.fromEntries(
-  activeSwitchNames.map((name) => [name, yesOrNo.default(false)]),
-) as Record<ActiveSwitch, z.ZodDefault<typeof yesOrNo>>;
+const activeSwitchFields = Object.fromEntries(activeSwitchNames.map((name) => [name, yesOrNo.optional()])) as Record<
+  ActiveSwitch,
+  z.ZodOptional<typeof yesOrNo>
+>;
 
 export const activeConfig = object({
   name: text,
