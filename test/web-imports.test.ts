@@ -15,6 +15,9 @@ const { importsOf } = (await import(pathToFileURL(join(root, "scripts", "check-l
 /** What may run in the browser; types may come from anywhere, they leave nothing behind. */
 const allowed = [
   /^src\/record\/(event|events|events\/[a-z-]+|fields|fold-events|log-line|own-lines|exposure|redone-rounds)\.ts$/,
+  /^src\/record\/(evaluation\/[a-z-]+|revealed)\.ts$/,
+  /^src\/gbdt\/evaluation\/(cut-offs|rates|scorecard|score-curves)\.ts$/,
+  /^src\/base\/statistics\/stability-index\.ts$/,
   /^src\/(base|record)\/membership\.ts$/,
   /^src\/record\/((job|own|crew)-view|(job|defence|exposure|spending|contribution|ledger)-facts)\.ts$/,
   /^src\/base\/(assert|error|text\/format|gradients\/quantised-gradients)\.ts$/,

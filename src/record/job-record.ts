@@ -17,7 +17,7 @@ export const eventsFileName = "events.jsonl";
 export const ownFileName = "own.jsonl";
 
 /** Several hundred thousand events; a job of days stays below. */
-const sizeBytesMax = 64 << 20;
+export const recordBytesMax = 64 << 20;
 
 /** Receives the record of a job. */
 export interface JobNotes {
@@ -59,7 +59,7 @@ export class JobRecord implements JobNotes {
 function opened(folder: string, name: string): JsonLinesFile | null {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return new JsonLinesFile(join(folder, name), sizeBytesMax);
+    return new JsonLinesFile(join(folder, name), recordBytesMax);
   } catch {
     return null;
   }

@@ -9,6 +9,7 @@ import type { Ledger } from "../messages/ledger.ts";
 import type { Phase } from "../protocol/phase.ts";
 import type { OperationCounts } from "../scheme/scheme.ts";
 import type { CrewView } from "./crew-view.ts";
+import type { PairwiseCounts } from "./events/alignment-events.ts";
 import type { ActiveResult, DataSummary, JobParameters, JobVersions, PassiveResult } from "./events/job-events.ts";
 import type { PartnerBudget } from "./events/privacy-events.ts";
 import type { LayoutSummary, PhaseSpan } from "./events/training-events.ts";
@@ -44,6 +45,16 @@ export interface RoundMetrics {
   readonly validation: Metrics | null;
 }
 
+export interface AlignmentView {
+  readonly done: number;
+  readonly total: number;
+  readonly commonCount: number | null;
+  /** When it ended; null: it has not. */
+  readonly at: number | null;
+  /** At the active party. */
+  readonly pairwise: readonly PairwiseCounts[];
+}
+
 export interface JobView {
   party: string;
   role: "active" | "passive";
@@ -59,7 +70,7 @@ export interface JobView {
   treesDone: number;
   level: number;
   parties: PartyView[];
-  alignment: { done: number; total: number; commonCount: number | null };
+  alignment: AlignmentView;
   parameters: JobParameters;
   versions: JobVersions | null;
   /** Shown to every viewer of the job; null: none. */
@@ -112,7 +123,7 @@ export function emptyJobView(): JobView {
     treesDone: 0,
     level: 0,
     parties: [],
-    alignment: { done: 0, total: 0, commonCount: null },
+    alignment: { done: 0, total: 0, commonCount: null, at: null, pairwise: [] },
     parameters: {},
     versions: null,
     warning: null,

@@ -73,10 +73,10 @@ test("where members are hidden, outcomes cover every instance", () => {
 });
 
 test("three sentences: what was not sent, what is counted, what to assume", () => {
-  const lead = disclosureLead(viewOf());
+  const lead = disclosureLead(viewOf(), []);
   expect(lead).toHaveLength(3);
-  expect(lead[0]).toMatch(/^No row, feature name or split threshold was sent/);
-  expect(lead[1]).toContain("in this job");
-  expect(disclosureLead(viewOf({ state: "training" }))[1]).toContain("so far");
+  expect(lead[0]).toMatch(/^In training no row, feature name or split threshold was sent/);
+  expect(lead[1]).toContain("in training is counted below");
+  expect(disclosureLead(viewOf({ state: "training" }), [])[1]).toContain("so far");
   for (const sentence of lead) expect(sentence).toMatch(/^[A-Z][^.]*(\.md[^.]*)?\.$/);
 });

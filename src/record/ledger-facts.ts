@@ -7,6 +7,7 @@ import type { LedgerScale } from "../messages/call.ts";
 import { type Ledger, ledgerEntries, ledgerNames } from "../messages/ledger.ts";
 import { featuresOf } from "./job-facts.ts";
 import { isUnderWay, type JobView } from "./job-view.ts";
+import { consentSentences, type Revealed, revealedFacts } from "./revealed.ts";
 import { assumption, coversAll } from "./spending-facts.ts";
 
 /** A count compared with its maximum, as text and as a fraction; null where it has no bound. */
@@ -24,15 +25,31 @@ export interface LedgerLine {
   readonly scale: Scale;
 }
 
-/** Three sentences above the lists. docs/leakage.md has the details. */
-export function disclosureLead(view: JobView): readonly [string, string, string] {
+/** The sentences above the lists. docs/leakage.md has the details. */
+export function disclosureLead(view: JobView, revealed: readonly Revealed[]): readonly string[] {
+  const outside = revealedFacts(view, revealed).length > 0;
   return [
-    "No row, feature name or split threshold was sent to another party, and no passive party was sent a label, a " +
-      "gradient or a score that it can read.",
+    ...sentSentences(view, revealed),
     "Everything else that the parties have learned about each other " +
-      `${isUnderWay(view.state) ? "so far" : "in this job"} is counted below, as docs/leakage.md describes it.`,
+      `${isUnderWay(view.state) ? "so far" : "in training"} is counted below, as docs/leakage.md describes it` +
+      `${outside ? "; what was revealed before and after training is listed with its dates" : ""}.`,
     assumption(view),
   ];
+}
+
+/** What was not sent in training, and where a consent has given it away since. */
+export function sentSentences(view: JobView, revealed: readonly Revealed[]): readonly string[] {
+  const training = view.startedAt === 0 ? "In training" : `In training (${daysOf(view)})`;
+  return [
+    `${training} no row, feature name or split threshold was sent to another party, and no passive party was sent a ` +
+      "label, a gradient or a score that it can read.",
+    ...consentSentences(revealed),
+  ];
+}
+
+function daysOf({ startedAt, lastAt }: JobView): string {
+  const [first, last] = [startedAt, lastAt].map((at) => new Date(at).toISOString().slice(0, 10));
+  return first === last ? first : `${first} to ${last}`;
 }
 
 /** What parties have learned so far in exchanges with this party. Entries with count 0 are left out. */

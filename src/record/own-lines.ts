@@ -10,6 +10,7 @@ import type { ScoreCurves } from "../gbdt/evaluation/score-curves.ts";
 import { contributionSummary } from "./contribution-facts.ts";
 import { evaluation, scoreCurvesOf } from "./evaluation/evaluation.ts";
 import { exposure } from "./exposure.ts";
+import { addRevealed, revealedFields } from "./revealed.ts";
 import { count, flag, isLineOf, number, toSchemas, text } from "./fields.ts";
 import type { OwnJobView, TreeNodeView } from "./own-view.ts";
 
@@ -95,6 +96,8 @@ const ownLines = {
   exposure: line({ exposures: z.array(exposure) }, (own, { exposures }) => {
     own.exposures = exposures;
   }),
+  /** Before and after the job; the ledgers of its events count what the job itself has revealed. */
+  revealed: line(revealedFields, (own, fact) => addRevealed(own.revealed, fact)),
   contributions: line({ summary: contributionSummary }, (own, { summary }) => {
     own.contributions = summary;
   }),

@@ -7,6 +7,7 @@
 import type { ScoreCurves } from "../gbdt/evaluation/score-curves.ts";
 import type { SplitTest } from "../gbdt/split/split-test.ts";
 import type { ContributionSummary } from "./contribution-facts.ts";
+import type { Revealed } from "./revealed.ts";
 import type { ModelEvaluation } from "./evaluation/evaluation.ts";
 import type { Exposure } from "./exposure.ts";
 
@@ -50,6 +51,8 @@ export interface OwnJobView {
   scores: ScoreCurves | null;
   /** How good the model is; null: not evaluated yet, or by an earlier version. */
   evaluation: ModelEvaluation | null;
+  /** What was revealed after the job, a fact per day. */
+  readonly revealed: Revealed[];
   /** SHA-256 of the rows that were trained on. */
   dataDigest: string | null;
   /** Results of the last audit of the job, one per pair of parties; empty: not audited. */
@@ -64,6 +67,7 @@ export function emptyOwn(): OwnJobView {
     treeWeights: null,
     scores: null,
     evaluation: null,
+    revealed: [],
     dataDigest: null,
     exposures: [],
     contributions: null,

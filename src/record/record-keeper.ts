@@ -1,6 +1,8 @@
 /** The records of a passive party: each event is written to the record of its job. */
 import { join } from "node:path";
-import { type Emit, type PartyEvent, eventUses } from "./events.ts";
+import { jobSyntax } from "../base/job-name.ts";
+import { appendOwn } from "./append-own.ts";
+import { type Emit, type EventOf, type PartyEvent, eventUses } from "./events.ts";
 import { JobRecord } from "./job-record.ts";
 import type { OwnLine } from "./own-lines.ts";
 
@@ -31,6 +33,7 @@ export class RecordKeeper {
       else this.#recordOf(event.job, event).event(event);
     }
     if (event.job !== undefined && endings.has(event.type)) this.#closeJob(event.job);
+    if (event.type === "scored" || event.type === "explained") this.#noteRevealed(event);
     this.#emit(event);
   };
 
@@ -46,6 +49,17 @@ export class RecordKeeper {
   #addToAll(event: PartyEvent): void {
     for (const { record, peer } of this.#open.values())
       if (!("peer" in event) || event.peer === peer) record.event(event);
+  }
+
+  /** In the record of the job that trained the model. */
+  #noteRevealed(event: EventOf<"scored" | "explained">): void {
+    const { job, peer: active, party: passive } = event;
+    if (!jobSyntax.test(job)) return;
+    const fact =
+      event.type === "scored"
+        ? ({ how: "scoring", ids: event.idCount } as const)
+        : ({ how: "tags", splits: event.splitCount } as const);
+    appendOwn(join(this.#directory, job), { kind: "revealed", at: Date.now(), active, passive, ...fact });
   }
 
   #closeJob(job: string): void {

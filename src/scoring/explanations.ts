@@ -4,6 +4,7 @@ import { TandemError } from "../base/error.ts";
 import { jobSyntax } from "../base/job-name.ts";
 import type { PassiveConfig } from "../party/config/config.ts";
 import { withOwnFiles } from "../party/own-files.ts";
+import { appendOwn } from "../record/append-own.ts";
 import type { Emit } from "../record/events.ts";
 import type { PassiveShare } from "../store/share-files.ts";
 import type { ActiveContributions } from "../wire/generated/tandem/v1/scoring_pb.ts";
@@ -70,9 +71,10 @@ export class Explanations {
     const received = ownContributions(share.splits, { outputCount, treesPerRound }, values, ids.length);
     if (ids.length === 0 || received.names.length === 0) return;
     // Errors of own files are logged, not sent.
-    await withOwnFiles(name, this.#emit, () =>
-      this.#file.append(join(output.directory, share.job), job, ids, received),
-    );
+    const folder = join(output.directory, share.job);
+    await withOwnFiles(name, this.#emit, () => this.#file.append(folder, job, ids, received));
+    const parties = { active: share.active, passive: name };
+    appendOwn(folder, { kind: "revealed", at: Date.now(), how: "contributions", ...parties, ids: ids.length });
   }
 
   /** SHAP values need outcomes, which masked scoring does not reveal. */

@@ -1,13 +1,7 @@
 /** The mean absolute SHAP value per column over explained instances, for the job's record. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { JsonLinesFile } from "../base/files/json-lines.ts";
 import type { ContributionSummary } from "../record/contribution-facts.ts";
-import { ownFileName } from "../record/job-record.ts";
-import type { OwnLine } from "../record/own-lines.ts";
+import { appendOwn } from "../record/append-own.ts";
 import type { ActiveShare } from "../store/share-files.ts";
-
-const recordBytesMax = 64 << 20;
 
 /**
  * @param features the own features that have a column each; a column per passive party and the bias stand behind them
@@ -38,15 +32,7 @@ export function meanContributions(
   };
 }
 
-/** A model need not be in a job's folder, and a record that cannot be written must not fail scoring. */
+/** A model need not be in a job's folder. */
 export function keepContributions(folder: string, summary: ContributionSummary): void {
-  const path = join(folder, ownFileName);
-  if (!existsSync(path)) return;
-  try {
-    const file = new JsonLinesFile(path, recordBytesMax);
-    file.append({ kind: "contributions", summary } satisfies OwnLine);
-    file.close();
-  } catch {
-    // The page and the report show the earlier values.
-  }
+  appendOwn(folder, { kind: "contributions", summary });
 }

@@ -59,6 +59,10 @@ export class PlainScoring implements ScoringProtocol {
     this.#onQuestion = onQuestion;
   }
 
+  get takers(): readonly string[] {
+    return this.#partners.flatMap(({ peer, takesContributions }) => (takesContributions ? [peer.name] : []));
+  }
+
   ready(timeoutMs: number): Promise<PartyReadiness[]> {
     return Promise.all(
       this.#partners.map(async (partner) => {

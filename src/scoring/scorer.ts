@@ -15,6 +15,7 @@ import { Explainer } from "./explainer.ts";
 import { MaskedScoring } from "./masked-scoring.ts";
 import { Outputs } from "./outputs.ts";
 import { PlainScoring } from "./plain-scoring.ts";
+import { RevealedNotes } from "./revealed-notes.ts";
 import { ScoringModel } from "./scoring-model.ts";
 import type {
   OnQuestion,
@@ -26,6 +27,13 @@ import type {
 } from "./scoring-question.ts";
 import { checkMasked, predictionWanted, type Wanted } from "./wanted.ts";
 
+interface ScorerOptions {
+  readonly onQuestion?: OnQuestion;
+  /** Null or left out: nothing is noted. */
+  readonly revealed?: RevealedNotes | null;
+  readonly close?: () => void;
+}
+
 export class Scorer {
   readonly share: ActiveShare;
   /** Those that are asked, in the order of the model. */
@@ -33,13 +41,14 @@ export class Scorer {
   readonly #model: ScoringModel;
   readonly #protocol: ScoringProtocol;
   readonly #closing = new AbortController();
+  readonly #revealed: RevealedNotes | null;
   readonly #close: () => void;
 
   /** @param peers in the order of share.passiveNames */
   constructor(
     share: ActiveShare,
     peers: readonly ScoringPeer[],
-    { onQuestion = () => {}, close = () => {} }: { readonly onQuestion?: OnQuestion; readonly close?: () => void } = {},
+    { onQuestion = () => {}, revealed = null, close = () => {} }: ScorerOptions = {},
   ) {
     this.share = share = withWeightsInLeaves(share);
     const model = new ScoringModel(share);
@@ -49,14 +58,15 @@ export class Scorer {
     this.partyNames = asked.map(({ name }) => name);
     const Protocol = share.maskedScoring === true ? MaskedScoring : PlainScoring;
     this.#protocol = new Protocol(share, model, asked, this.#closing.signal, onQuestion);
+    this.#revealed = revealed;
     this.#close = close;
   }
 
   /** @throws TandemError USAGE if the config does not name a party of the model */
   static async connect(
-    config: Pick<ActiveConfig, "passives" | "tls">,
+    config: Pick<ActiveConfig, "passives" | "tls" | "output">,
     share: ActiveShare,
-    onQuestion?: OnQuestion,
+    onQuestion: OnQuestion = () => {},
   ): Promise<Scorer> {
     const addresses = share.passiveNames.map((name) => {
       const passive = config.passives.find((candidate) => candidate.name === name);
@@ -69,9 +79,19 @@ export class Scorer {
     });
     const identity = await readIdentity(config.tls);
     const peers = addresses.map((passive) => connectScoring(passive.name, identity, passive.fingerprint, passive));
+    const revealed = new RevealedNotes(config, share);
     return new Scorer(share, peers, {
-      ...(onQuestion === undefined ? {} : { onQuestion }),
-      close: () => peers.forEach((peer) => peer.close()),
+      onQuestion: (question) => {
+        // An id was revealed to the party, whether it answered or not.
+        const { party: passive, idCount: ids } = question;
+        if (ids > 0) revealed.add({ how: "scoring", passive, ids });
+        onQuestion(question);
+      },
+      revealed,
+      close: () => {
+        revealed.write();
+        peers.forEach((peer) => peer.close());
+      },
     });
   }
 
@@ -116,6 +136,7 @@ export class Scorer {
     unknownTo.forEach((ofParty, party) => {
       for (const row of ofParty) unknown.set(row, [...(unknown.get(row) ?? []), this.partyNames[party]]);
     });
+    this.#noteExplanation(outputs, options, rows.ids.length);
     const { perRow } = outputs;
     if (!options.unknownAsMissing)
       for (const row of unknown.keys()) predictions.fill(Number.NaN, row * perRow, (row + 1) * perRow);
@@ -126,6 +147,15 @@ export class Scorer {
   outputs(wanted: Wanted = predictionWanted): Outputs {
     if (this.share.maskedScoring === true) checkMasked(wanted);
     return new Outputs(this.share, this.#model, wanted);
+  }
+
+  #noteExplanation(outputs: Outputs, { sendsContributions }: ScoringOptions, ids: number): void {
+    if (!outputs.needsTags) return;
+    const { passiveNames } = this.share;
+    for (const passive of this.partyNames)
+      this.#revealed?.add({ how: "tags", passive, splits: this.#model.splitCount(passiveNames.indexOf(passive)) });
+    if (sendsContributions === true && outputs.maySendContributions)
+      for (const passive of this.#protocol.takers ?? []) this.#revealed?.add({ how: "contributions", passive, ids });
   }
 
   /** Questions under way fail. */

@@ -56,6 +56,8 @@ export interface RowValues {
 
 /** How the passive parties of a model are asked: for the outcomes of their splits, or for masked sums. */
 export interface ScoringProtocol {
+  /** Parties that take the contributions of their own features; left out: none. */
+  readonly takers?: readonly string[];
   /** Asks each party, once and without ids, whether it can score. */
   ready(timeoutMs: number): Promise<PartyReadiness[]>;
   /** @throws TandemError of the party that cannot answer */

@@ -7,7 +7,9 @@ import { formatCount, formatSeconds } from "../../src/base/text/format.ts";
 import { partWords } from "../../src/record/evaluation/facts.ts";
 import { metricNamesOf, modelTrees, treesKept } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
-import { disclosureLead } from "../../src/record/ledger-facts.ts";
+import { sentSentences } from "../../src/record/ledger-facts.ts";
+import { revealedFacts } from "../../src/record/revealed.ts";
+import { assumption } from "../../src/record/spending-facts.ts";
 import { type OwnJobView, treeTitle, type TreeView } from "../../src/record/own-view.ts";
 import type { JobViews } from "../../src/record/stored-record.ts";
 import { Card, Figure, type FigureProps, Table } from "../views/card.tsx";
@@ -29,13 +31,15 @@ import type { jobReport as declared } from "./reports.js";
 
 /** Of a model of thousands of trees a report draws the first ones. */
 const treesDrawn = 6;
+/** A summary has one page. */
+const factsInSummary = 6;
 
 export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = true, terms = usualTerms } = {}) =>
   htmlPage(
     `Tandem: ${view.job}, ${view.party}`,
     <>
       <Heading view={view} madeAt={madeAt} withOwn={withOwn} />
-      <Summary view={view} evaluation={withOwn ? own.evaluation : null} terms={terms} />
+      <Summary view={view} own={shownOwn(own, withOwn)} evaluation={withOwn ? own.evaluation : null} terms={terms} />
       {(view.result !== null || view.rounds.length > 0) && (
         <Section title="Metrics">
           <MetricsTable view={view} />
@@ -69,7 +73,7 @@ export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = tr
       )}
       {withOwn && <Model view={view} own={modelTrees(view, own)} />}
       <Section title="What was revealed to whom">
-        <Disclosure view={view} />
+        <Disclosure view={view} own={shownOwn(own, withOwn)} />
       </Section>
       {withOwn && (
         <Section title="Exposure">
@@ -91,24 +95,40 @@ function Section({ title, children }: { readonly title: string; readonly childre
   );
 }
 
+/** For readers outside of the party a consent is without its purpose. */
+function shownOwn(own: OwnJobView, withOwn: boolean): OwnJobView {
+  return withOwn ? own : { ...own, revealed: own.revealed.map((fact) => ({ ...fact, purpose: "" })) };
+}
+
 interface SummaryProps {
   readonly view: JobView;
+  readonly own: OwnJobView;
   /** Null: none, or not for this reader. */
   readonly evaluation: OwnJobView["evaluation"];
   readonly terms: EvaluationTerms;
 }
 
 /** One page for readers who need no more. */
-function Summary({ view, evaluation, terms }: SummaryProps) {
-  const [sent, , assumed] = disclosureLead(view);
+function Summary({ view, own, evaluation, terms }: SummaryProps) {
+  const facts = revealedFacts(view, own.revealed);
   return (
     <section class="part summary">
       <h2>Summary</h2>
       {evaluation !== null && <EvaluationSummary evaluation={evaluation} terms={terms} others={listOf(view.peers)} />}
       <h3>What was revealed</h3>
-      <p>
-        {sent} {assumed}
-      </p>
+      <p>{[...sentSentences(view, own.revealed), assumption(view)].join(" ")}</p>
+      {facts.length > 0 && (
+        <ul class="findings">
+          {facts.slice(0, factsInSummary).map(({ when, learner, about, words }) => (
+            <li
+              key={`${when} ${learner} ${about} ${words}`}
+            >{`${when}: ${learner} learned about ${about}: ${words}.`}</li>
+          ))}
+          {facts.length > factsInSummary && (
+            <li>{`${facts.length - factsInSummary} more are listed below, under "What was revealed to whom".`}</li>
+          )}
+        </ul>
+      )}
     </section>
   );
 }

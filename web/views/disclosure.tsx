@@ -1,15 +1,17 @@
 /** What was revealed to whom so far: the ledger of docs/leakage.md, counted. */
 import { formatCount } from "../../src/base/text/format.ts";
 import { disclosureLead, type LedgerLine, ledgerLines } from "../../src/record/ledger-facts.ts";
+import { type RevealedFact, revealedFacts } from "../../src/record/revealed.ts";
 import type { JobViews } from "../../src/record/stored-record.ts";
 import { Card, CellBar, Lead, Nothing, Table } from "./card.tsx";
 
-export function Disclosure({ view }: Pick<JobViews, "view">) {
+export function Disclosure({ view, own }: JobViews) {
   const lines = ledgerLines(view);
   const learners = [...new Set(lines.map(({ learner }) => learner))];
   return (
     <>
-      <Lead sentences={disclosureLead(view)} />
+      <Lead sentences={disclosureLead(view, own.revealed)} />
+      <ByDate facts={revealedFacts(view, own.revealed)} />
       {lines.length === 0 ? (
         <Card title="What was learned">
           <Nothing>Nothing has been revealed. Counts appear here when the first tree begins.</Nothing>
@@ -28,6 +30,22 @@ export function Disclosure({ view }: Pick<JobViews, "view">) {
         </div>
       )}
     </>
+  );
+}
+
+/** Before and after training; what training revealed is counted in the other cards. */
+function ByDate({ facts }: { readonly facts: readonly RevealedFact[] }) {
+  if (facts.length === 0) return null;
+  return (
+    <Card title="Before and after training, by date" wide>
+      <Table
+        caption="What was revealed before and after training"
+        stacks
+        head={["date (UTC)", "who has learned", "about", "what"]}
+        rows={facts.map(({ when, learner, about, words }) => [when, learner, about, words])}
+        textColumns={4}
+      />
+    </Card>
   );
 }
 

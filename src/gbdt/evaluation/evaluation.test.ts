@@ -213,7 +213,7 @@ describe("two classes", () => {
   });
 });
 
-test("points of a scorecard: the base is at its odds, and so many points double them", () => {
+test("points of a scorecard: the base is at its odds, and that many points double them", () => {
   const { basePoints, baseOdds, pointsToDouble } = usualScale;
   expect(pointsOf(1 / (1 + baseOdds), usualScale)).toBeCloseTo(basePoints, 10);
   expect(pointsOf(1 / (1 + 2 * baseOdds), usualScale)).toBeCloseTo(basePoints + pointsToDouble, 10);

@@ -8,7 +8,7 @@
 export interface ScorecardScale {
   /** Points that double the odds. */
   readonly pointsToDouble: number;
-  /** So many points stand for these odds, of good to bad. */
+  /** The points at these odds, of good to bad. */
   readonly basePoints: number;
   readonly baseOdds: number;
 }

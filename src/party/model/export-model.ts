@@ -4,12 +4,14 @@
  * party's own consent.
  */
 import type { X509Certificate } from "node:crypto";
+import { dirname } from "node:path";
 import { requireNewFile } from "../../base/files/new-file.ts";
 import { TandemError } from "../../base/error.ts";
 import { type ObjectiveName, objectiveFor } from "../../gbdt/objective/objectives.ts";
 import { requireXgboostForm } from "../../gbdt/tree/xgboost-agreement.ts";
 import { peerText } from "../../wire/peer-text.ts";
 import { type Consent, type ConsentStatement, readConsent } from "../../store/consent-file.ts";
+import { appendOwn } from "../../record/append-own.ts";
 import { mergeShares } from "../../store/merge-shares.ts";
 import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
 import { withUsedFeatures } from "../../store/xgboost/used-features.ts";
@@ -17,6 +19,7 @@ import { writeXgboostModel } from "../../store/xgboost/export.ts";
 import { certificateFingerprint } from "../../transport/pinned-certificate.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { jobSharePath } from "./job-share.ts";
+import { consentFact } from "./consent-fact.ts";
 import { checkValidAt, readCertificate } from "./signer.ts";
 
 export interface ExportRequest {
@@ -72,6 +75,14 @@ export async function exportModel(config: ActiveConfig, { job, consents, out }: 
     complete.length + 1,
   );
   await writeXgboostModel(out, model, features, [active.name, ...active.passiveNames]);
+  const facts = complete.map(({ party, share, statement: { date, purpose } }) => ({
+    ...consentFact(share),
+    at: Date.parse(date),
+    active: active.name,
+    passive: party,
+    purpose: peerText(purpose),
+  }));
+  appendOwn(dirname(jobSharePath(config.output.directory, job)), ...facts);
   return {
     model: active.model,
     objective: active.objective,

@@ -7,6 +7,8 @@ import { requireNewFile } from "../../base/files/new-file.ts";
 import { TandemError } from "../../base/error.ts";
 import { type Consent, purposeCharactersMax, writeConsent } from "../../store/consent-file.ts";
 import { readPassiveShare } from "../../store/share-files.ts";
+import { appendOwn } from "../../record/append-own.ts";
+import { consentFact } from "./consent-fact.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import { jobSharePath } from "./job-share.ts";
 import { readSigner } from "./signer.ts";
@@ -59,5 +61,11 @@ export async function prepareConsent(config: PassiveConfig, request: ConsentRequ
     tandem: tandemVersion,
   };
   const consent = { statement, share };
-  return { consent, path, write: () => writeConsent(path, consent, signer) };
+  const write = async (): Promise<void> => {
+    await writeConsent(path, consent, signer);
+    // Its owner has agreed to it; whether the file is sent is not known here.
+    const parties = { active: recipient.name, passive: share.name };
+    appendOwn(dirname(sharePath), { ...consentFact(share), ...parties, at: now.getTime(), purpose });
+  };
+  return { consent, path, write };
 }

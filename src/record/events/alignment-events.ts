@@ -1,5 +1,6 @@
 /** Private set intersection before a job. */
 import * as z from "zod/mini";
+import type { Immutable } from "../../base/immutable.ts";
 import { formatCount } from "../../base/text/format.ts";
 import { event } from "../event.ts";
 import { count, number, text } from "../fields.ts";
@@ -7,6 +8,8 @@ import { info } from "../log-line.ts";
 
 /** Ids that the active party shares with one passive party: known to the active party only. */
 const pairwiseCounts = z.object({ peer: text, idCount: count, sharedCount: count });
+
+export type PairwiseCounts = Immutable<z.infer<typeof pairwiseCounts>>;
 
 export const alignmentEvents = {
   aligning: event(
@@ -51,8 +54,8 @@ export const alignmentEvents = {
         of: "own",
         line: ({ party, commonCount }) => `${party}: ${formatCount(commonCount)} people are common to all parties`,
       },
-      fold: (view, { commonCount }) => {
-        view.alignment = { done: 1, total: 1, commonCount };
+      fold: (view, { at, commonCount, pairwise = [] }) => {
+        view.alignment = { done: 1, total: 1, commonCount, at, pairwise };
         if (view.state === "aligning") view.state = "aligned";
       },
     },

@@ -1,0 +1,130 @@
+/**
+ * What a party has revealed outside of training, with dates: by alignment before it, and after it by scoring,
+ * explanations and consents to an export. Lines of own.jsonl have the facts after the job; events have the alignment.
+ *
+ * Runs in browsers too.
+ */
+import * as z from "zod/mini";
+import type { Immutable } from "../base/immutable.ts";
+import { formatCount } from "../base/text/format.ts";
+import { defencesOf } from "./defence-facts.ts";
+import { count, instant, text } from "./fields.ts";
+import type { JobView } from "./job-view.ts";
+
+export const revealedFields = {
+  at: instant,
+  /** tags: which splits share a feature. A consent is given by the passive party, and used by the active one. */
+  how: z.enum(["scoring", "tags", "contributions", "consent"]),
+  active: text,
+  passive: text,
+  /** Ids asked about; repeated ones count again. */
+  ids: z.exactOptional(count),
+  splits: z.exactOptional(count),
+  features: z.exactOptional(count),
+  /** The passive party's words. */
+  purpose: z.exactOptional(text),
+};
+
+export type Revealed = Immutable<z.infer<z.ZodMiniObject<typeof revealedFields>>>;
+
+/** What one party has learned about another, in words. */
+export interface RevealedFact {
+  /** A day or two days, in UTC. */
+  readonly when: string;
+  readonly learner: string;
+  readonly about: string;
+  readonly words: string;
+}
+
+/** Adds a fact; those of one day between the same parties are summed. */
+export function addRevealed(facts: Revealed[], { at, how, active, passive, ...fact }: Revealed): void {
+  const isSame = (other: Revealed): boolean =>
+    other.how === how && other.active === active && other.passive === passive && dayOf(other.at) === dayOf(at);
+  // Consents have purposes of their own.
+  const known = how === "consent" ? -1 : facts.findIndex(isSame);
+  if (known < 0) facts.push({ at, how, active, passive, ...fact });
+  else facts[known] = { ...facts[known], ...fact, ...(fact.ids === undefined ? {} : summed(facts[known], fact.ids)) };
+}
+
+function summed({ ids = 0 }: Revealed, more: number): Pick<Revealed, "ids"> {
+  return { ids: ids + more };
+}
+
+/** Before, and after training; the earliest first. */
+export function revealedFacts(view: JobView, revealed: readonly Revealed[]): RevealedFact[] {
+  return [...alignmentFacts(view), ...revealed.flatMap((fact) => factsOf(view, fact))];
+}
+
+function alignmentFacts({ alignment, party, peers, role }: JobView): RevealedFact[] {
+  const { at, commonCount, pairwise } = alignment;
+  if (at === null || commonCount === null) return [];
+  const when = dayOf(at);
+  const common = people(commonCount);
+  if (role === "passive") {
+    const [active = "the active party"] = peers;
+    return [
+      { when, learner: active, about: party, words: `${common} of its own are also yours: it knows which` },
+      { when, learner: party, about: active, words: `which ${common} are in the tables of all parties` },
+    ];
+  }
+  return peers.flatMap((peer) => {
+    const pair = pairwise.find((each) => each.peer === peer);
+    const shared =
+      pair === undefined
+        ? `which ${common} are in the tables of all parties`
+        : `which ${people(pair.sharedCount)} of your own are in its table of ${people(pair.idCount)}`;
+    return [
+      { when, learner: party, about: peer, words: shared },
+      { when, learner: peer, about: party, words: `which ${common} of its own are in the tables of all parties` },
+    ];
+  });
+}
+
+function factsOf(view: JobView, { at, how, active, passive, ...amounts }: Revealed): RevealedFact[] {
+  const when = dayOf(at);
+  const { ids = 0, splits = 0, features = 0, purpose = "" } = amounts;
+  const toActive = (words: string): RevealedFact => ({ when, learner: active, about: passive, words });
+  const toPassive = (words: string): RevealedFact => ({ when, learner: passive, about: active, words });
+  switch (how) {
+    case "scoring":
+      return [
+        toActive(
+          defencesOf(view).masked_scoring
+            ? `the scores of ${people(ids)}, and which of them the party holds; no outcome of a split`
+            : `the outcome of each of its splits for ${people(ids)}, and which of them it holds`,
+        ),
+        toPassive(`the ids of ${people(ids)} to be scored with this model, and when`),
+      ];
+    case "tags":
+      return [toActive(`which of its ${formatCount(splits)} splits share a feature within a tree, for explanations`)];
+    case "contributions":
+      return [toPassive(`what its own features add to the scores of ${people(ids)}`)];
+    case "consent":
+      return [
+        toActive(
+          `${formatCount(splits)} splits with the names of ${formatCount(features)} features, their thresholds or ` +
+            `categories and default directions, by a consent to an export` +
+            (purpose === "" ? "" : ` for: ${purpose}`),
+        ),
+      ];
+  }
+}
+
+/** What contradicts "no name and no threshold was sent", in a sentence per consent; empty: nothing does. */
+export function consentSentences(revealed: readonly Revealed[]): string[] {
+  return revealed
+    .filter(({ how }) => how === "consent")
+    .map(
+      ({ at, active, passive, splits = 0 }) =>
+        `But on ${dayOf(at)} ${passive} consented to an export: ` +
+        `${active} has ${formatCount(splits)} of its splits, with the names of features and the thresholds.`,
+    );
+}
+
+function people(many: number): string {
+  return many === 1 ? "one person" : `${formatCount(many)} people`;
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
