@@ -16,6 +16,7 @@ import { quantiserFor } from "../src/codec/gradient-layout.ts";
 import { splitRows } from "../src/data/split.ts";
 import { tandemHere } from "./world/command-here.ts";
 import { predictionsIn, TrainedWorlds } from "./support/test-worlds.ts";
+import { readRecord } from "../src/record/stored-record.ts";
 import { TrainingRows } from "../src/gbdt/rows/training-rows.ts";
 
 const worlds = new TrainedWorlds();
@@ -49,6 +50,18 @@ test("the baseline is the active party's own columns on the same rows; the model
     expect(Math.min(gain, cover, splits)).toBeGreaterThan(0);
   const [together, alone] = [metrics.train["auc"], contribution?.alone.train["auc"] ?? Number.NaN];
   expect(together).toBeGreaterThan(alone); // the label depends on the shops' columns
+
+  const { own } = await readRecord(join(world.bank.folder, "jobs", "compared"));
+  const { evaluation } = own;
+  expect(evaluation?.parts.map(({ part }) => part)).toEqual(["training", "test"]);
+  const [fitted, held] = (evaluation?.parts ?? []).map(({ estimates: [first] }) => first);
+  expect(fitted).toMatchObject({ name: "auc", value: metrics.train["auc"] });
+  expect(held.value).toBeCloseTo(metrics.test?.["auc"] ?? Number.NaN, 12);
+  expect(evaluation?.federation?.alone.value).toBeCloseTo(contribution?.alone.test?.["auc"] ?? Number.NaN, 12);
+  // Without the option the comparison is in the record only, and with `compare_alone: false` nowhere.
+  expect((await readRecord(join(world.bank.folder, "jobs", "spring"))).own.evaluation?.federation).toEqual(
+    evaluation?.federation,
+  );
 
   // Recomputed: the active party's rows of the common ids, in their order, split by the seed.
   const file = await readCsvTable(join(world.bank.folder, "data.csv"));

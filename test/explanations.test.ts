@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
+import { readRecord } from "../src/record/stored-record.ts";
 import { startServer } from "../src/scoring/http/run-serve.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
 import type { OutputKind } from "../src/scoring/wanted.ts";
@@ -64,6 +65,18 @@ test("values sum up to margins, by file, command and HTTP; a party that asks for
   }
   const explained = world.parties[0].events.filter(({ type }) => type === "explained");
   expect(explained).toMatchObject([{ peer: "bank", job: "spring" }]);
+
+  // The passive parties note what they sent and took, the bank what it learned and sent: the same.
+  const noted = async (folder: string): Promise<unknown[]> =>
+    (await readRecord(join(folder, "jobs", "spring"))).own.revealed
+      .filter(({ how }) => how !== "scoring")
+      .map(({ how, passive, ids: many, splits }) => ({ how, passive, many, splits }));
+  const atShop = await noted(world.shops[0].folder);
+  expect(atShop).toMatchObject([
+    { how: "tags", passive: "shop0" },
+    { how: "contributions", passive: "shop0", many: ids.length },
+  ]);
+  expect(await noted(world.bank.folder)).toEqual(expect.arrayContaining(atShop));
 
   const path = join(world.bank.folder, "by-command.csv");
   const options = ["-c", world.configPath, "--model", "spring", "--input", join(world.bank.folder, "rows.csv")];

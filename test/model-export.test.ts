@@ -7,6 +7,8 @@ import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { disclosureLead } from "../src/record/ledger-facts.ts";
+import { readRecord } from "../src/record/stored-record.ts";
 import { columnIndex, numericColumn } from "../src/data/columns.ts";
 import { predictionTolerance, worstDifference } from "../src/gbdt/tree/xgboost-agreement.ts";
 import { readCsvTable } from "../src/data/csv-table.ts";
@@ -124,6 +126,17 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
   expect(stdout).toMatch(/passive-1, \d{4}-\d\d-\d\d: a test\n {2}passive-2, /);
   expect((statSync(out).mode & 0o777).toString(8)).toBe("600");
   expect(readFileSync(out, "utf8")).toBe(readFileSync(join(fixtures, "logistic.json"), "utf8"));
+
+  // Both sides' records have the consents: the active party's both, a passive party's its own.
+  const consented = await Promise.all(
+    [bank, ...passives].map(async ({ folder }) => {
+      const { view, own } = await readRecord(join(folder, "jobs", "golden"));
+      expect(disclosureLead(view, own.revealed)[1]).toMatch(/^But on \d{4}-\d\d-\d\d passive-[12] consented/);
+      return own.revealed.map(({ how, active, passive, purpose }) => [how, active, passive, purpose]);
+    }),
+  );
+  const [first, second] = passives.map(({ name }) => ["consent", "active", name, "a test"]);
+  expect(consented.map((facts) => facts.toSorted())).toEqual([[first, second], [first], [second]]);
 
   if (python === undefined) return;
   const score = await readCsvTable(join(fixtures, "score.csv"));

@@ -199,7 +199,7 @@ training:
 key_bits: 2048                 # shorter, for experiments only: insecure_key_bits
 # threads: 4                   # of the alignment; without it as many as there are cores
 # patience_seconds: 600        # how long to wait for a party that is gone; then the same command continues the job
-# compare_alone: true          # train the own columns alone as well, afterwards, and say what the others' have added
+# compare_alone: true          # print what the others' columns have added; the report has it unless this is false
 
 # Each job gets a folder in here: share.json (this party's part of the model), predictions.csv, aligned.csv and
 # report.html. While a job is under way its checkpoint.json is there too, with the job's private key.

@@ -119,7 +119,7 @@ export function differenceOf(first: Resampled, second: Resampled, sign: 1 | -1):
     strata: first.strata,
     of(copies) {
       const subtracted = second.of(copies);
-      return first.of(copies).map((value, i) => sign * (value - subtracted[i]));
+      return first.of(copies).map((value, i) => sign * (value - subtracted[i]) + 0); // no -0, which JSON has not
     },
   };
 }

@@ -43,19 +43,20 @@ function decisionTable(figures: FiguresOf<"binary">, { costs, rates, thresholds 
     name: "decisions",
     title: "Decisions at chosen cut-offs",
     about:
-      "A score at or above the cut-off is flagged as label 1. Precision: flagged rows that are label 1. Recall: label 1 " +
-      "that is flagged. Cut-offs are chosen on these rows, among at most 200 kept ones.",
+      "A score at or above the cut-off is flagged as label 1. TP, FP, FN, TN: true and false positives and negatives. " +
+      "Precision: the part of the flagged rows that has label 1. Recall: the part of label 1 that is flagged. FPR: the " +
+      "part of label 0 that is flagged. Cut-offs are chosen on these rows, so expect slightly less on others.",
     columns: [
       column("rule", text),
       column("cut-off", figure),
       column("flagged", percent),
-      column("true positives", whole),
-      column("false positives", whole),
-      column("false negatives", whole),
-      column("true negatives", whole),
+      column("TP", whole),
+      column("FP", whole),
+      column("FN", whole),
+      column("TN", whole),
       column("precision", percent),
       column("recall", percent),
-      column("false positive rate", percent),
+      column("FPR", percent),
       column("accuracy", percent),
       column("F1", figure),
       column("cost per row", figure),

@@ -124,8 +124,9 @@ export function evaluationSentences(evaluation: ModelEvaluation, others: string)
   const [main] = shown.estimates;
   const { title, about } = statisticWords(main.name);
   const rows = `${formatCount(shown.rows)} ${partWords[shown.part]}`;
-  const trained = shown.part === "training" ? ", on which it was trained: expect less on other rows" : "";
-  const sentences = [`${title} on ${rows}: ${estimateText(main)}${trained}. It is the ${about}.`];
+  const trained =
+    shown.part === "training" ? ", on which the model was trained: expect less on others" : ", not used for training";
+  const sentences = [`On ${rows}${trained}, the ${title} is ${estimateText(main)}: the ${about}.`];
   const federation = federationSentence(evaluation, others);
   if (federation !== null) sentences.push(federation);
   const training = parts.find(({ part }) => part === "training")?.estimates[0].value ?? null;
