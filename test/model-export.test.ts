@@ -136,7 +136,8 @@ test("train, look, consent, export: the file is the golden one, and XGBoost pred
     }),
   );
   const [first, second] = passives.map(({ name }) => ["consent", "active", name, "a test"]);
-  expect(consented.map((facts) => facts.toSorted())).toEqual([[first, second], [first], [second]]);
+  expect(consented[0]).toHaveLength(2);
+  expect(consented).toEqual([expect.arrayContaining([first, second]), [first], [second]]);
 
   if (python === undefined) return;
   const score = await readCsvTable(join(fixtures, "score.csv"));

@@ -1,4 +1,4 @@
-/** `tandem report`: a job's record as one HTML file, its evaluation as JSON or CSV; and the report at the end of a job. */
+/** `tandem report`: a job's record as one HTML file, its evaluation as JSON or CSV; the report at a job's end. */
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { TandemError } from "../base/error.ts";

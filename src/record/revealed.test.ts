@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { jobReport } from "../../web/report/reports.js";
 import type { StampedEvent } from "./events.ts";
 import { jobView } from "./fold-events.ts";
 import type { JobView } from "./job-view.ts";
@@ -101,16 +100,6 @@ describe("after the job", () => {
     );
     expect(lead[2]).toContain("before and after training is listed with its dates");
     expect(wordsOf(view, consent, consent)).toHaveLength(2); // two consents are two disclosures
-  });
-
-  test("the report has it in its summary and in its list; a public one without the purpose", () => {
-    const own = ownOf(consent);
-    const html = jobReport({ view, own }, new Date(day));
-    expect(html.match(/consented to an export/g)?.length).toBeGreaterThanOrEqual(2);
-    expect(html).toContain("for: a shadow test");
-    const shown = jobReport({ view, own }, new Date(day), { withOwn: false });
-    expect(shown).toContain("13 splits with the names of 4 features");
-    expect(shown).not.toContain("shadow test");
   });
 });
 

@@ -34,7 +34,7 @@ export function QualityView() {
               <Nothing>
                 {view.role === "passive"
                   ? "Only the active party sees scores."
-                  : "The evaluation appears here after the last tree: curves of scores, deciles, calibration, decisions."}
+                  : "The evaluation appears here after the last tree: curves, deciles, calibration, decisions."}
               </Nothing>
             </Card>
           )

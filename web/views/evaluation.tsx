@@ -1,4 +1,4 @@
-/** How good the model is, for a risk committee: a summary of one page, and behind it every figure of docs/evaluation.md. */
+/** How good the model is, for a risk committee: a summary of one page, and every figure of docs/evaluation.md. */
 import type { FiguresOf, ModelEvaluation } from "../../src/record/evaluation/evaluation.ts";
 import {
   calibrationErrorOf,
@@ -71,7 +71,9 @@ function summaryFigures(evaluation: ModelEvaluation): FigureProps[] {
       : [
           {
             value: signed(federation.gain.value),
-            label: `value of the federation: gain of ${statisticWords(federation.gain.name).title}${intervalWords(federation.gain)}`,
+            label:
+              `value of the federation: gain of ${statisticWords(federation.gain.name).title}` +
+              intervalWords(federation.gain),
           },
         ]),
     ...(error === null ? [] : [{ value: percentText(error), label: "expected calibration error" }]),

@@ -82,8 +82,8 @@ function readable(result: EvaluateResult, terms: EvaluationTerms, written: reado
   const { job, model, rows, evaluated, unknown, evaluation, others } = result;
   return [
     "",
-    `  ${evaluated.toLocaleString("en")} of ${rows.toLocaleString("en")} people evaluated with the model of job ${job} ` +
-      `(${model.slice(0, 12)})`,
+    `  ${evaluated.toLocaleString("en")} of ${rows.toLocaleString("en")} people evaluated with the model of job ` +
+      `${job} (${model.slice(0, 12)})`,
     ...Object.entries(unknown).map(([name, count]) => `  ${count.toLocaleString("en")} people are unknown to ${name}`),
     "",
     evaluationText(evaluation, terms, others.join(" and ")),

@@ -11,7 +11,7 @@ export interface SurvivalTimes {
 
 /**
  * Harrell's concordance: of the pairs in which one row is known to have had its event first, the part in which it also
- * has the higher risk; equal risks count one half. A row censored at the time of an event is taken to have lived longer;
+ * has the higher risk; equal risks count one half. A row censored at the time of an event is taken to live longer;
  * of two events at the same time neither was first.
  */
 export function resampledConcordance(

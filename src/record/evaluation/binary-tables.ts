@@ -43,9 +43,10 @@ function decisionTable(figures: FiguresOf<"binary">, { costs, rates, thresholds 
     name: "decisions",
     title: "Decisions at chosen cut-offs",
     about:
-      "A score at or above the cut-off is flagged as label 1. TP, FP, FN, TN: true and false positives and negatives. " +
-      "Precision: the part of the flagged rows that has label 1. Recall: the part of label 1 that is flagged. FPR: the " +
-      "part of label 0 that is flagged. Cut-offs are chosen on these rows, so expect slightly less on others.",
+      "A score at or above the cut-off is flagged as label 1. TP, FP, FN, TN: true and false positives and " +
+      "negatives. Precision: the part of the flagged rows that has label 1. Recall: the part of label 1 that is " +
+      "flagged. FPR: the part of label 0 that is flagged. Cut-offs are chosen on these rows: expect slightly less on " +
+      "others.",
     columns: [
       column("rule", text),
       column("cut-off", figure),
@@ -77,8 +78,8 @@ function decileTable({ tenths }: FiguresOf<"binary">): EvaluationTable {
     name: "deciles",
     title: "Gain, lift and KS by decile",
     about:
-      "Tenths of the rows, the highest scores first. Lift: the rate of label 1 over that of all rows. Gain: the part of " +
-      "all label 1 found so far. KS: distance between the parts of label 1 and label 0 found so far.",
+      "Tenths of the rows, the highest scores first. Lift: the rate of label 1 over that of all rows. Gain: the part " +
+      "of all label 1 found so far. KS: distance between the parts of label 1 and label 0 found so far.",
     columns: [
       column("decile", whole),
       column("score from", figure),
@@ -139,8 +140,8 @@ function scorecardTable(tenths: Tenths, { scale }: EvaluationTerms): EvaluationT
     name: "scorecard",
     title: "Scorecard points",
     about:
-      `${pointsToDouble} points double the odds of label 0 to label 1; ${basePoints} points stand for ${baseOdds} to 1. ` +
-      "More points are less risk. Bands are the tenths of the rows.",
+      `${pointsToDouble} points double the odds of label 0 to label 1; ${basePoints} points stand for ${baseOdds} to ` +
+      "1. More points are less risk. Bands are the tenths of the rows.",
     columns: [
       column("points from", points),
       column("to", points),

@@ -1,5 +1,5 @@
 /**
- * How good a model is, as the party with the labels stores it for its own report: statistics, never a row. Which figures
+ * How good a model is, as the party with the labels stores it for its report: statistics, never a row. Which figures
  * there are depends on the labels (docs/evaluation.md).
  *
  * Runs in browsers too.
