@@ -47,8 +47,9 @@ const wholeModel = z
     message: "the number of tree weights differs from the number of trees",
   });
 
+/** Of the parties only names and features are written: a simulated party also holds its table. */
 export function wholeModelText({ model, parties }: WholeModel): string {
-  return storedJson({ format, parties, ...model });
+  return storedJson({ format, parties: parties.map(({ name, features }) => ({ name, features })), ...model });
 }
 
 /** @throws TandemError FILE_FORMAT if the text is not that of a whole model */
