@@ -6,7 +6,6 @@
  */
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import "reflect-metadata"; // before x509, as in the program
 import { rolldown } from "rolldown";
 import { bundledPackages } from "./bundled-packages.mjs";
 
@@ -14,7 +13,6 @@ import { bundledPackages } from "./bundled-packages.mjs";
 const groups = {
   command: ["commander"],
   core: ["@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-node", "yaml", "zod"],
-  certificates: ["@peculiar/x509"],
 };
 
 const entryPrefix = "\0used:";
