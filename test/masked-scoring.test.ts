@@ -162,7 +162,7 @@ test("noise in scores: recorded in shares, drawn for every question, and kept by
   const start = { warm_start: { model: "spring" } };
   await expectError(() => on("later", { ...start, ...masked }), "POLICY", /shop0 made it with score_noise/);
   await expectError(() => on("later", { ...start, privacy }), "USAGE", /warm start: score_noise/);
-  await expectError(() => on("plain", { privacy: { score_noise: 0.02 } }), "USAGE", /needs masked_scoring/);
+  await expectError(() => on("plain", { privacy: { score_noise: 0.02 } }), "FILE_FORMAT", /needs masked_scoring/);
 
   const listen = { host: "127.0.0.1", port: world.parties[0].port };
   await world.start(shop, { listen, policy: { privacy: { score_noise: 0.05 } } });

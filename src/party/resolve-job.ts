@@ -11,6 +11,7 @@ import { groupText } from "../protocol/interaction-groups.ts";
 import { checkHiddenSums } from "../protocol/hidden-sums.ts";
 import { type Job, jobSections, mapSections, secureKeyBits, type SectionValues } from "../protocol/job.ts";
 import { noiseIn } from "../protocol/job-parameters.ts";
+import { checkScoreNoise } from "../scheme/masked/score-noise.ts";
 import { chooseScheme, defaultScheme, schemeNamed } from "../scheme/registry.ts";
 import { checkDefences } from "./privacy-policy.ts";
 
@@ -46,6 +47,7 @@ export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
   refusing(["training"], refuse, () => unusedParameters(training));
   refusing(["privacy"], refuse, () => noiseIn(sections));
   refusing(["privacy", "hidden_sums"], refuse, () => checkHiddenSums(sections));
+  refusing(["privacy", "score_noise"], refuse, () => checkScoreNoise(privacy, false));
   if (given.keyBits !== undefined && given.insecureKeyBits !== undefined)
     throw refuse(["insecure_key_bits"], "and 'key_bits' exclude each other", "after field");
   const keyBitsGiven =

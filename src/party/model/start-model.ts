@@ -8,6 +8,7 @@ import { modelTerms } from "../../gbdt/tree/model.ts";
 import { checkKind, type SplitTest } from "../../gbdt/split/split-test.ts";
 import { type ActiveRule, isOwnRule } from "../../protocol/active/federated-tree.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
+import { checkScoreNoise } from "../../scheme/masked/score-noise.ts";
 import type { ActiveStart } from "../../protocol/active/role.ts";
 import type { ActiveShare } from "../../store/share-files.ts";
 import type { ActiveConfig } from "../config/config.ts";
@@ -22,10 +23,11 @@ type Columns = Pick<PartyTable, "featureNames" | "features" | "categories" | "cl
  * not there or of another kind
  */
 export async function readStart(
-  { warm_start: wanted, passives, output }: Pick<ActiveConfig, "warm_start" | "passives" | "output">,
+  { warm_start: wanted, passives, output, job }: Pick<ActiveConfig, "warm_start" | "passives" | "output" | "job">,
   table: Columns,
 ): Promise<ActiveStart | null> {
   if (wanted === undefined) return null;
+  checkScoreNoise(job.privacy, true); // before a party is contacted
   return startFrom(
     await findActiveShare(wanted.model, { output }),
     passives.map(({ name }) => name),
