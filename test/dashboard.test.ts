@@ -316,6 +316,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     };
     const passive = await read("retailer");
     expect(passive.headings).toEqual([
+      "Summary",
       "Parties",
       "Time",
       "The model, as retailer may see it",
@@ -337,6 +338,7 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
       });
     const active = await read("bank");
     expect(active.headings).toEqual([
+      "Summary",
       "Metrics",
       "Parties",
       "Quality",

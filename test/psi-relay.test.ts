@@ -192,9 +192,9 @@ test("nor in another attempt, over another connection, or by another party: mask
   await second.remask(again);
   await second.maskedIds();
   const lender = connect(0, 1);
-  expect(await refusal(lender.begin(40))).toMatch(/serves another job/);
+  expect(await refusal(lender.begin(40))).toMatch(/a job named j with another active party/);
   const lenderSouth = connect(1, 1);
-  expect(await refusal(lenderSouth.begin(40))).toMatch(/serves another job/);
+  expect(await refusal(lenderSouth.begin(40))).toMatch(/a job named j with another active party/);
   expect(duplicates(north, south, second)).toBe(0);
 });
 
