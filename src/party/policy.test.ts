@@ -26,6 +26,7 @@ const policy: PolicyConfig = {
   max_unfinished_jobs: 100,
   max_unfinished_megabytes: 4096,
   scoring: true,
+  scoring_models: "all",
   warm_start: true,
   max_scoring_ids: 10,
   max_scores_per_person: 20,

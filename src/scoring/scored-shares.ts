@@ -5,6 +5,7 @@
 import { TandemError } from "../base/error.ts";
 import { checkKind } from "../gbdt/split/split-test.ts";
 import type { PassiveConfig } from "../party/config/config.ts";
+import { ScoringPermits } from "../party/model/scoring-permits.ts";
 import { ShareLibrary } from "../party/model/share-library.ts";
 import { withOwnFiles } from "../party/own-files.ts";
 import type { PartnerBudgets } from "../party/partner-budget.ts";
@@ -39,6 +40,7 @@ export class ScoredShares {
   readonly #meter: ScoringMeter;
   readonly #budgets: PartnerBudgets;
   readonly #shares: ShareLibrary;
+  readonly #permits: ScoringPermits;
   readonly #rows: RowSource;
   /** Shares with the columns of their splits; prepared anew when the data has changed. */
   readonly #prepared = new WeakMap<PassiveShare, PreparedShare>();
@@ -49,6 +51,7 @@ export class ScoredShares {
     this.#budgets = budgets;
     const onTrouble = (error: unknown): void => meter.trouble(error);
     this.#shares = new ShareLibrary(config.output.directory, onTrouble);
+    this.#permits = new ScoringPermits(config, (event) => meter.log(event));
     this.#rows = rowSourceOf(config.data, config.scoring, { data, onTrouble });
   }
 
@@ -65,12 +68,16 @@ export class ScoredShares {
     throw new TandemError("POLICY", `the policy of ${name} does not allow this request: ${what}`);
   }
 
-  /** @throws TandemError MODEL_UNKNOWN, the same for no model and another partner's: models cannot be probed for */
+  /**
+   * @throws TandemError MODEL_UNKNOWN, the same for no model and another partner's: models cannot be probed for; POLICY
+   * for one that the caller has trained and may not ask about
+   */
   async find(model: string, caller: string): Promise<PassiveShare> {
     const { name } = this.#config;
     const share = await this.#shares.find(model, caller);
     if (share === null)
       throw new TandemError("MODEL_UNKNOWN", `${name} has no share of this model that it made with this active party`);
+    await this.#permits.check(model);
     return share;
   }
 

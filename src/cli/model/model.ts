@@ -1,5 +1,5 @@
-/** `tandem model`: look at a share, consent to an export, export. */
-import { resolve } from "node:path";
+/** `tandem model`: look at a share, keep the registry, consent to an export, export. */
+import { join, resolve } from "node:path";
 import { Command, Option } from "commander";
 import { TandemError } from "../../base/error.ts";
 import { peerText } from "../../wire/peer-text.ts";
@@ -7,10 +7,12 @@ import type { Consent } from "../../store/consent-file.ts";
 import { exportWords, versionWords } from "../../gbdt/tree/xgboost-agreement.ts";
 import { confirm } from "../terminal/confirm.ts";
 import type { SplitCount } from "../terminal/model-summary.ts";
+import { addRegistryCommands } from "./registry.ts";
 import { type ShowFormat, showFormats } from "./show-format.ts";
 import { programVersion } from "../../base/program-version.ts";
 
 interface ShowFlags {
+  readonly config?: string;
   readonly tree?: string;
   readonly format: ShowFormat;
 }
@@ -33,11 +35,12 @@ interface ExportFlags {
 }
 
 export function modelCommand(): Command {
-  const model = new Command("model").description("look at a share of a model, consent to an export, export");
+  const model = new Command("model").description("look at a share, keep the registry, consent to an export, export");
   model
     .command("show")
     .description("draw a tree as this party sees it")
-    .argument("<share>", "a share.json, or the job's folder")
+    .argument("<share>", "a share.json, or the job's folder; with --config also a model of the registry: credit@2")
+    .option("-c, --config <file>", "the party's config, where the registry is asked")
     .option("--tree <n>", "which tree, counted from 0 (default: 0; at a passive party all own splits)")
     .addOption(
       new Option("--format <format>", "for reading, for Graphviz, or for programs")
@@ -68,6 +71,7 @@ export function modelCommand(): Command {
     )
     .requiredOption("--out <file>", `where to write the model, as JSON for ${versionWords()}`)
     .action(exportTo);
+  addRegistryCommands(model);
   return model;
 }
 
@@ -79,10 +83,23 @@ async function show(path: string, flags: ShowFlags): Promise<void> {
     import("../../store/share-files.ts"),
     import("../terminal/model-show.ts"),
   ]);
-  const read = await readShare(await sharePathOf(path));
+  const read = await readShare(await sharePathOf(flags.config === undefined ? path : await pathIn(flags.config, path)));
   const text =
     read.kind === "active" ? showActive(read.share, flags.format, tree) : showPassive(read.share, flags.format, tree);
   process.stdout.write(`${text}\n`);
+}
+
+/** The folder of a job that the registry of a party names, or the path as it is. */
+async function pathIn(config: string, path: string): Promise<string> {
+  const [{ partyOf }, { referenceFrom, resolve: resolved }, { readRegistry }] = await Promise.all([
+    import("./registry.ts"),
+    import("../../party/model/registry.ts"),
+    import("../../store/registry-file.ts"),
+  ]);
+  const reference = referenceFrom(path);
+  if (reference === null) return path;
+  const { directory } = (await partyOf(config)).config.output;
+  return join(directory, resolved(await readRegistry(directory), reference).job);
 }
 
 async function consent({

@@ -42,6 +42,7 @@ describe("a config", () => {
       max_unfinished_jobs: 100,
       max_unfinished_megabytes: 4096,
       scoring: true,
+      scoring_models: "all",
       explanations: false,
       warm_start: true,
       max_scoring_ids: 10_000,

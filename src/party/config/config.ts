@@ -102,6 +102,8 @@ const policy = object({
   /** Where minimums must hold: everywhere, so that no scheme is allowed that hides who is in a node; or at the root. */
   lattice_minimums: oneOf(["everywhere", "root"]).default("everywhere"),
   scoring: yesOrNo.default(true),
+  /** With which models: all that are not retired, or those in this party's registry. */
+  scoring_models: oneOf(["all", "registered"]).default("all"),
   /** May the active party learn which of this party's splits of one tree share a feature? */
   explanations: yesOrNo.default(false),
   warm_start: yesOrNo.default(true),

@@ -1,15 +1,19 @@
-/** The active party's share that a command names: by its job, by the model's id, or by where it lies. */
+/** The active party's share that a command names: in its registry, by job, by the model's id, or by where it lies. */
 import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
 import { jobSyntax } from "../../base/job-name.ts";
 import type { ActiveConfig } from "../config/config.ts";
+import { readReference } from "./registered-share.ts";
+import { referenceFrom } from "./registry.ts";
 
 const modelIdSyntax = /^[0-9a-f]{64}$/;
 
 /** @throws TandemError MODEL_UNKNOWN naming where it was looked for, or what readActiveShare throws */
 export async function findActiveShare(named: string, { output }: Pick<ActiveConfig, "output">): Promise<ActiveShare> {
+  const reference = referenceFrom(named);
+  if (reference !== null) return readReference(output.directory, reference);
   const places = [
     ...(jobSyntax.test(named) ? [join(output.directory, named, "share.json")] : []),
     join(named, "share.json"),

@@ -6,6 +6,7 @@ import { type AgreedParameters, flatParameters } from "../../protocol/job-parame
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import { toBase64 } from "../../store/stored-numbers.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
+import { ScoringPermits } from "../model/scoring-permits.ts";
 import { ShareLibrary } from "../model/share-library.ts";
 import { splitsOver } from "../model/start-model.ts";
 import type { PassiveFiles } from "./passive-files.ts";
@@ -36,7 +37,8 @@ export function toStoredTerms(
 }
 
 /**
- * This party's splits of the start model. @throws TandemError MODEL_UNKNOWN, COLUMN_UNKNOWN or HANDSHAKE_MISMATCH
+ * This party's splits of the start model.
+ * @throws TandemError MODEL_UNKNOWN, POLICY, COLUMN_UNKNOWN or HANDSHAKE_MISMATCH
  */
 export async function startSplits(
   files: PassiveFiles,
@@ -54,6 +56,8 @@ export async function startSplits(
       "MODEL_UNKNOWN",
       `${name} has no share of the start model that was made with this active party`,
     );
+  // A job that continues a model reveals its margins, as scoring does.
+  await new ScoringPermits(files.config, files.emit).check(share.model);
   // What was not revealed about this model before must not be revealed now.
   if (share.maskedScoring === true && !agreed.defences.masked_scoring)
     throw new TandemError(
