@@ -15,9 +15,11 @@ import {
   type ActiveMaximum,
   ActiveSplitDecisionsSchema,
   type PassiveMaximum,
+  PassiveMaximumSchema,
 } from "../src/wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassivePeer } from "../src/wire/peer.ts";
 import { seedCount } from "./support/campaign.ts";
+import { categoricalTable } from "./support/categorical-tables.ts";
 import { expectError } from "./support/expect-error.ts";
 import { trainFederated, trainInOnePlace, type TestJob } from "./support/in-memory-job.ts";
 import { randomTable } from "./support/tables.ts";
@@ -68,6 +70,112 @@ test("a connection that is lost in a comparison changes no model", async () => {
     const again = await trainFederated({ ...job, stored: { ...stored, progress } });
     expect(firstDifference(again.model, expected), `lost at answer ${at}`).toBeNull();
   }
+});
+
+describe("an active party that comes back after the best candidates were opened", () => {
+  /** Grows the root only: the nodes below are compared, and not split. */
+  const stump: TestJob = { ...job, training: { ...job.training, gamma: 0.9 } };
+
+  /** Loses the connection at the last answer of the second comparison: that of the children. */
+  async function broken(): Promise<{ progress: PassiveProgress; secrets: Uint8Array[]; sent: PassiveMaximum[][] }> {
+    let progress = noProgress;
+    const secrets = [new Uint8Array(32)];
+    const sent: PassiveMaximum[][] = [];
+    const losing = between(async function* (peer, ...call): AsyncGenerator<PassiveMaximum> {
+      const own: PassiveMaximum[] = [];
+      sent.push(own);
+      for await (const answer of peer.maximum(...call)) {
+        own.push(answer);
+        if (sent.length === 2 && progress.opened.length === 2) throw new TandemError("PARTY_LOST", "lost");
+        yield answer;
+      }
+    });
+    const stored = { store: async (now: PassiveProgress): Promise<void> => void (progress = now) };
+    const first = { ...stump, stored, permutationSecrets: secrets, connect: losing };
+    await expectError(() => trainFederated(first), "PARTY_LOST");
+    return { progress, secrets, sent };
+  }
+
+  test("gets the same bytes, and nothing is compared again", async () => {
+    const { progress, secrets, sent } = await broken();
+    const again: PassiveMaximum[] = [];
+    const watching = between(async function* (peer, ...call): AsyncGenerator<PassiveMaximum> {
+      for await (const answer of peer.maximum(...call)) {
+        again.push(answer);
+        yield answer;
+      }
+    });
+    const second = { ...stump, stored: { progress }, permutationSecrets: secrets, connect: watching };
+    const { model, seen } = await trainFederated(second);
+    expect(firstDifference(model, await trainInOnePlace(stump))).toBeNull();
+    expect(again.map(({ repeated }) => repeated)).toEqual([true, true]);
+    for (const [i, { scheme }] of again.entries()) {
+      const opened = sent[i].at(-1)?.scheme ?? new Uint8Array(0);
+      expect(opened.length).toBeGreaterThan(0);
+      expect(Buffer.from(scheme).subarray(-opened.length).equals(opened)).toBe(true);
+    }
+    // Both ends count each node once, as in an attempt without a break.
+    expect(seen[0].active.ledger.bestCandidates).toBe(3);
+    expect(seen[0].passive.ledger.bestCandidates).toBe(3);
+  });
+
+  const others: readonly [string, (nodes: Nodes) => Partial<Nodes>][] = [
+    ["one of its nodes", ({ nodes }) => ({ nodes: nodes.slice(0, 1) })],
+    ["its nodes in another order", ({ nodes }) => ({ nodes: nodes.toReversed() })],
+    ["sums of other bits", ({ bits }) => ({ bits: bits + 1 })],
+  ];
+  test.each(others)("is refused %s", async (_name, change) => {
+    const { progress, secrets } = await broken();
+    const asked = asking((nodes, call) => (call === 1 ? change(nodes) : {}));
+    const second = { ...stump, stored: { progress }, permutationSecrets: secrets, connect: asked };
+    await expectError(() => trainFederated(second), "PROTOCOL_STATE", /compared before/);
+  });
+
+  test("learns nothing from other totals: it cannot even open what it has not sealed", async () => {
+    const { progress, secrets } = await broken();
+    // Another minimum is another question about the same sums.
+    const training = { ...stump.training, min_child_weight: 3 };
+    const other = { ...stump, training, stored: { progress }, permutationSecrets: secrets };
+    const bytes: PassiveMaximum[] = [];
+    const watching = between(async function* (peer, ...call): AsyncGenerator<PassiveMaximum> {
+      for await (const answer of peer.maximum(...call)) {
+        bytes.push(answer);
+        yield answer;
+      }
+    });
+    await expectError(() => trainFederated({ ...other, connect: watching }), "PROTOCOL_STATE");
+    expect(bytes.every(({ repeated }) => repeated)).toBe(true);
+  });
+
+  test("cannot end the tree without them", async () => {
+    const { progress, secrets } = await broken();
+    const first = progress.opened.map(({ sealed, opened }) =>
+      Buffer.concat([Buffer.from(sealed, "base64"), Buffer.from(opened, "base64")]),
+    );
+    let calls = 0;
+    const forging = between((peer, ...call) => {
+      const scheme = first[calls++];
+      if (calls === 1) return peer.maximum(...call);
+      return (async function* (): AsyncGenerator<PassiveMaximum> {
+        yield create(PassiveMaximumSchema, { repeated: true, scheme });
+      })();
+    });
+    const second = { ...stump, stored: { progress }, permutationSecrets: secrets, connect: forging };
+    await expectError(() => trainFederated(second), "PROTOCOL_STATE", /grown differently before: node \d was compared/);
+  });
+});
+
+describe("a passive party that repeats what was never compared is refused", () => {
+  test.each([
+    [0, /a repeated comparison/],
+    [3, /repetition in the middle/],
+  ])("at answer %i", async (at, words) => {
+    let answers = 0;
+    const repeating = between(async function* (peer, ...call): AsyncGenerator<PassiveMaximum> {
+      for await (const answer of peer.maximum(...call)) yield answers++ === at ? { ...answer, repeated: true } : answer;
+    });
+    await expectError(() => trainFederated({ ...job, connect: repeating }), "PROTOCOL_STATE", words);
+  });
 });
 
 type Nodes = NonNullable<ActiveMaximum["nodes"]>;
@@ -184,7 +292,6 @@ describe("a job with which it cannot be used", () => {
     ["the curve scheme", { scheme: "curve" }, /sums of the scheme curve cannot be masked/],
     ["noise", { privacy: { answer_noise: 3 } }, /answer_noise/],
     ["L1 regularisation", { training: { alpha: 1 } }, /alpha/],
-    ["max_delta_step", { training: { max_delta_step: 1 } }, /max_delta_step/],
     [
       "trees of several outputs",
       { training: { objective: "multi:softprob", num_class: 3, multi_strategy: "multi_output_tree" } },
@@ -194,9 +301,31 @@ describe("a job with which it cannot be used", () => {
     await expectError(refused(given), "USAGE", words);
   });
 
-  test("sets of categories and monotone constraints, of either party", async () => {
-    const constrained = { ...job.table, monotone: [[], [1]] };
-    await expectError(() => trainFederated({ ...job, table: constrained }), "USAGE", /monotone constraints/);
+  test("monotone constraints, of either party", async () => {
+    const table = randomTable("constrained", { rows: 40, features: [1, 1] });
+    for (const [party, monotone] of [
+      [[1], [0]],
+      [[0], [1]],
+    ].entries())
+      await expectError(
+        () => trainFederated({ ...job, table: { ...table, monotone } }),
+        "USAGE",
+        party === 0 ? /active has monotone constraints/ : /passive-1 has monotone constraints/,
+      );
+  });
+
+  test("sets of categories, of either party", async () => {
+    for (const [party, categories] of [
+      [[9], []],
+      [[], [9]],
+    ].entries()) {
+      const table = categoricalTable("sets", { rows: 60, features: [1, 1], categories });
+      await expectError(
+        () => trainFederated({ ...job, table, training: { ...job.training, enable_categorical: true } }),
+        "USAGE",
+        party === 0 ? /active has features that are split by sets/ : /passive-1 has features that are split by sets/,
+      );
+    }
   });
 
   test("the paper's layout, and sums beyond the ring of comparisons", async () => {

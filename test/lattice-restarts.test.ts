@@ -24,6 +24,35 @@ const cases = [
   ["clipped gradients", { answer_noise: 0.1 }],
 ] as const;
 
+test.each([lattice, undefined])("hidden sums: what was opened is repeated after a restart", async (scheme) => {
+  const table = randomTable("restarts of hidden sums", { rows: 60, features: [1, 2] });
+  const training = { num_round: 3, max_depth: 2, max_bin: 5, min_child_weight: 0 };
+  const job = { table, training, kernel: selectKernel(), key, codec: { resolution_bits: 6 } };
+  const hidden = { ...job, defences: { hidden_sums: true }, ...(scheme === undefined ? {} : { scheme }) };
+  const expected = await trainInOnePlace(hidden);
+  for (const at of ["opening", "split"] as const) {
+    const repeated: number[] = [];
+    const { model } = await trainBrokenOff(
+      {
+        ...hidden,
+        around: (answers) => ({
+          ...answers,
+          maximum: async function* (messages) {
+            for await (const answer of answers.maximum(messages)) {
+              if (answer.repeated === true) repeated.push(answer.scheme?.length ?? 0);
+              yield answer;
+            }
+          },
+        }),
+      },
+      [0, 1],
+      at,
+    );
+    expect(firstDifference(model, expected)).toBeNull();
+    expect(repeated.length, "nothing was repeated").toBeGreaterThan(1);
+  }
+});
+
 describe.each(cases)("%s", (name, defences) => {
   test.each([
     [1, "node"],

@@ -56,7 +56,6 @@ export function checkHiddenSums({
   if (!privacy.hidden_sums) return;
   const wrong = [
     training.alpha > 0 && "alpha: set it to 0",
-    training.max_delta_step > 0 && "max_delta_step: set it to 0",
     training.multi_strategy === "multi_output_tree" && "multi_strategy multi_output_tree: use one_output_per_tree",
     privacy.answer_noise > 0 && "answer_noise, which it replaces: turn one of them off",
     codec.layout === "paper" && "layout paper, which needs counts: use layout auto",

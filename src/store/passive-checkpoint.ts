@@ -65,6 +65,17 @@ const progressFields = {
   members: z.record(z.string(), hex),
   sides: z.record(z.string(), hex),
   orders: z.array(z.string()).default([]),
+  opened: z
+    .array(
+      z.strictObject({
+        tree: index,
+        bits: index,
+        nodes: z.array(z.strictObject({ node: index, candidates: index, place: index })),
+        sealed: z.base64(),
+        opened: z.base64(),
+      }),
+    )
+    .default([]),
   setUp: hex.nullable(),
   round: z.strictObject({ tree: index, sample: hex }).nullable(),
   testRows: hex.nullable(),

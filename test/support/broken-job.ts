@@ -31,6 +31,8 @@ const begun: ActiveCheckpoint = {
   progress: null,
 };
 
+type Break = "split" | "node" | "opening";
+
 export interface BrokenOutcome extends TestOutcome {
   /** Trees that the active party had stored at each break. */
   readonly treesAtBreaks: readonly number[];
@@ -38,12 +40,13 @@ export interface BrokenOutcome extends TestOutcome {
 
 /**
  * @param trees in which the party's process ends, once it has stored a split and before it has sent it; ascending. With
- *   hidden members also "node": once it has stored its second answer of the tree
+ *   hidden members also "node": once it has stored its second answer of the tree. With hidden sums also "opening":
+ *   once it has stored what opens the best candidates of a level
  */
 export async function trainBrokenOff(
   job: TestJob,
   trees: readonly number[],
-  at: "split" | "node" = "split",
+  at: Break = "split",
 ): Promise<BrokenOutcome> {
   if (job.table.parties.length !== 2) throw new Error("an interrupted job has one passive party");
   const disk = new SimulatedDisk().storage(() => false, { ticks: () => 0, before() {}, after() {} });
@@ -66,7 +69,7 @@ async function attempt(
   disk: Storage,
   progress: ActiveProgress | undefined,
   breaksIn: number,
-  at: "split" | "node",
+  at: Break,
 ): Promise<TestOutcome | null> {
   let isGone = false;
   let isWritten = false;
@@ -79,6 +82,7 @@ async function attempt(
         store: async (now) => {
           if (!isGone) await writeProgress(shop, run, now, disk);
           isGone ||= at === "split" && now.splits.some(({ tree }) => tree === breaksIn);
+          isGone ||= at === "opening" && now.opened.some(({ tree }) => tree === breaksIn);
           if (isGone) throw new Error("the process is gone");
         },
         nodeJournal: {

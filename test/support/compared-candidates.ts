@@ -145,8 +145,8 @@ export async function openSessions(
   return { active: active.session(), passive: passive.session() };
 }
 
-export function termsOf(nodes: readonly PlainNode[], bits: number): MaximumTerms {
-  return { bits, nodes: nodes.map(({ x }) => ({ candidates: x.length })) };
+export function termsOf(nodes: readonly PlainNode[], bits: number, shareBits = ringBits(bits)): MaximumTerms {
+  return { bits, shareBits, nodes: nodes.map(({ x }) => ({ candidates: x.length })) };
 }
 
 /** Shares of all sums: the passive party's are drawn. */
@@ -154,11 +154,12 @@ export function dealt(
   nodes: readonly PlainNode[],
   bits: number,
   random: SeededRandom,
+  shareBits = ringBits(bits),
 ): { readonly active: SharedSums; readonly passive: SharedSums } {
-  const modulus = 1n << BigInt(ringBits(bits));
+  const modulus = 1n << BigInt(shareBits);
   const split = (sums: readonly bigint[]): [bigint[], bigint[]] => {
     const masks = sums.map(() => below(random, modulus));
-    return [sums.map((sum, i) => BigInt.asUintN(ringBits(bits), sum - masks[i])), masks];
+    return [sums.map((sum, i) => BigInt.asUintN(shareBits, sum - masks[i])), masks];
   };
   const [activeX, passiveX] = split(nodes.flatMap(({ x }) => x)).map(residuesOf);
   const [activeY, passiveY] = split(nodes.flatMap(({ y }) => y)).map(residuesOf);
@@ -168,16 +169,17 @@ export function dealt(
   };
 }
 
-/** A batch of both ends. */
+/** A batch of both ends. @param shareBits of the ring of shares; left out: that of comparisons */
 export async function compared(
   { active, passive }: Sessions,
   batch: number,
   nodes: readonly PlainNode[],
   bits: number,
   random: SeededRandom,
+  shareBits?: number,
 ): Promise<{ result: readonly (NodeMaximum | undefined)[]; passive: PassiveMaximum; traffic: Traffic }> {
-  const terms = termsOf(nodes, bits);
-  const sums = dealt(nodes, bits, random);
+  const terms = termsOf(nodes, bits, shareBits);
+  const sums = dealt(nodes, bits, random, shareBits);
   const asking = active.begin(batch, terms, { totals: nodes, sums: sums.active });
   const answering = passive.begin(batch, terms, { sums: sums.passive });
   const traffic = await converse(asking, answering);

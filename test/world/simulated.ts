@@ -180,6 +180,7 @@ export function simulatedRoles<P extends PassiveScheme>(options: RolesOptions<P>
     features: binned[0],
     rows: rowsOf(table),
     samplingSecret: samplingSecret(0),
+    sealKey: noiseSecret(0),
     idsDigest: digest,
     scheme: options.scheme,
     columns: {

@@ -46,7 +46,7 @@ it("portable: the messages of stored coins, by their digests", async () => {
     createHash("sha256")
       .update((await expected).join("\n"))
       .digest("hex"),
-  ).toMatchInlineSnapshot(`"f665ddd613a838e8ca495f5ccfc4cce40383b134453f5dbdbc6fd8dabb52f1f3"`);
+  ).toMatchInlineSnapshot(`"79c5bd079907971668c02e5c71116b1270f73b8dc894425382ef642bf172a810"`);
 });
 
 describe.each([...loadNativeMaximum(2).kernels.values()])("$name", (kernel) => {

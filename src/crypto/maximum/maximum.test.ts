@@ -12,7 +12,7 @@ import {
 } from "../../../test/support/compared-candidates.ts";
 import { SeededRandom } from "../../base/random.ts";
 import type { MaximumKernel } from "./kernel.ts";
-import { bitsMax, bitsMin } from "./maximum.ts";
+import { bitsMax, bitsMin, ringBits } from "./maximum.ts";
 import { loadNativeMaximum } from "./native-kernel.ts";
 import { groupSizes, partsOf, roundsOf } from "./plan.ts";
 import { portableMaximumKernel } from "./portable-kernel.ts";
@@ -37,8 +37,9 @@ async function wrongOf(
   bits: number,
   random: SeededRandom,
   on = sessions,
+  shareBits?: number,
 ): Promise<string[]> {
-  return wrongNodes(nodes, bits, await compared(on, ++batch, nodes, bits, random));
+  return wrongNodes(nodes, bits, await compared(on, ++batch, nodes, bits, random, shareBits));
 }
 
 /** Of some nodes, how many are wrong with a kernel of which a part is changed. */
@@ -55,6 +56,12 @@ it.each(allBits)("random nodes, ties and extremes of sums of %i bits", async (bi
   const random = new SeededRandom(`nodes of ${bits} bits`);
   for (let seed = 0; seed < seedCount({ test: 1, campaign: 40 }); seed++)
     expect(await wrongOf(randomNodes(random, bits, 100, 3), bits, random)).toEqual([]);
+});
+
+it.each([12, 19, 32])("shares of sums of %i bits in rings of every width", async (bits) => {
+  const random = new SeededRandom(`rings of ${bits} bits`);
+  for (let shareBits = bits + 2; shareBits <= ringBits(bits); shareBits += isCampaign ? 1 : 7)
+    expect(await wrongOf(randomNodes(random, bits, 24, 3), bits, random, sessions, shareBits)).toEqual([]);
 });
 
 it("many candidates, in nodes of very different sizes", async () => {
@@ -81,8 +88,9 @@ it.runIf(isCampaign)("a million small nodes", { timeout: 7_200_000 }, async () =
   let count = 0;
   while (count < 1_000_000) {
     const bits = allBits[random.below(allBits.length)];
+    const shareBits = ringBits(bits) - (random.below(2) === 0 ? 0 : random.below(bits + 1));
     const nodes = randomNodes(random, bits, 2000, 3);
-    expect(await wrongOf(nodes, bits, random)).toEqual([]);
+    expect(await wrongOf(nodes, bits, random, sessions, shareBits)).toEqual([]);
     count += nodes.length;
   }
 });

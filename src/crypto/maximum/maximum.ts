@@ -18,7 +18,11 @@
  * A connection has one session, made by two requests of the set-up (session.ts). Each batch of nodes then is a series
  * of requests. Both sides know the terms of a batch, and so the length of every message; another length is
  * refused with PROTOCOL_STATE, and ends the batch. A message may be longer than a call should be: callers cut it.
+ *
+ * Until the last answer nothing is opened. Before it the passive party keeps both parties' shares of the winners, so
+ * that a batch which was opened is repeated after a lost connection, and never compared again (winners.ts).
  */
+import type { Seal } from "./winners.ts";
 
 /** What both sides know of a batch. */
 export interface MaximumTerms {
@@ -78,12 +82,26 @@ export function nothingAllowed(bits: number): bigint {
 export interface ActiveMaximumInput {
   readonly totals: readonly NodeTotals[];
   readonly sums: SharedSums;
+  /** Seals this party's shares of the winners, which the passive party keeps. Left out: nothing is repeated. */
+  readonly seal?: Seal | undefined;
 }
 
 export interface PassiveMaximumInput {
   readonly sums: SharedSums;
   /** Per candidate 1 if it may win; left out: all may. The active party does not learn it. */
   readonly offered?: Uint8Array;
+  /** Settles when this is stored: nothing is opened earlier. */
+  readonly keep?: ((kept: KeptWinners) => Promise<void>) | undefined;
+}
+
+/** What a passive party keeps of a batch, to repeat it. */
+export interface KeptWinners {
+  /** The active party's shares, sealed by it. */
+  readonly sealed: Uint8Array;
+  /** This party's shares of the winners' sums: the last answer. */
+  readonly opened: Uint8Array;
+  /** This party's share of each winner's place. */
+  readonly places: readonly number[];
 }
 
 /** The winner of a node. */

@@ -6,18 +6,21 @@ import {
   dealt,
   openSessions,
   type PlainNode,
+  plainWinner,
   randomNode,
   type Sessions,
   termsOf,
   type Traffic,
 } from "../../../test/support/compared-candidates.ts";
 import { expectError } from "../../../test/support/expect-error.ts";
+import { TandemError } from "../../base/error.ts";
 import { derivedRandom, derivedSecretBytes, osRandom, SeededRandom } from "../../base/random.ts";
 import type { MaximumKernel } from "./kernel.ts";
-import type { ActiveMaximum, PassiveMaximum } from "./maximum.ts";
+import type { ActiveMaximum, KeptWinners, PassiveMaximum } from "./maximum.ts";
 import { loadNativeMaximum } from "./native-kernel.ts";
 import { portableMaximumKernel } from "./portable-kernel.ts";
 import { activeMaximumSetUp, passiveMaximumSetUp } from "./session.ts";
+import { placeFrom, winnersAgain } from "./winners.ts";
 
 const [best = portableMaximumKernel] = loadNativeMaximum(1).kernels.values();
 /** A test may change a part of it. */
@@ -131,6 +134,61 @@ it("shares of places are uniform: neither party alone knows a winner", async () 
   }
   // Seven standard deviations around 100.
   for (const count of counts) expect(Math.abs(count - 100)).toBeLessThan(7 * Math.sqrt(75));
+});
+
+describe("a batch that was opened", () => {
+  const seal = { key: new Uint8Array(32).fill(7), context: Buffer.from("tree 3, nodes 1 and 2") };
+
+  async function kept(): Promise<{ readonly found: ReturnType<ActiveMaximum["result"]>; readonly kept: KeptWinners }> {
+    const sums = dealt(nodes, bits, new SeededRandom("shares"));
+    batch += 1;
+    const all: KeptWinners[] = [];
+    const active = sessions.active.begin(batch, termsOf(nodes, bits), { totals: nodes, sums: sums.active, seal });
+    const passive = sessions.passive.begin(batch, termsOf(nodes, bits), {
+      sums: sums.passive,
+      keep: async (winners) => void all.push(winners),
+    });
+    await converse(active, passive);
+    expect(all).toHaveLength(1);
+    return { found: active.result(), kept: all[0] };
+  }
+
+  it("is repeated from what the passive party has kept", async () => {
+    const { found, kept: winners } = await kept();
+    const bytes = Buffer.concat([winners.sealed, winners.opened]);
+    expect(winnersAgain(termsOf(nodes, bits), bytes, seal)).toEqual(found);
+    for (const [node, winner] of found.entries())
+      if (winner !== undefined)
+        expect(placeFrom(termsOf(nodes, bits), winners.places, node, winner.placeShare)).toBe(
+          plainWinner(nodes[node], bits),
+        );
+  });
+
+  it("cannot be repeated with another key, for other nodes, or with a sealed bit changed", async () => {
+    const { kept: winners } = await kept();
+    const bytes = Buffer.concat([winners.sealed, winners.opened]);
+    const terms = termsOf(nodes, bits);
+    const again = (changed: Uint8Array, other: Partial<typeof seal> = {}) =>
+      expectError(async () => winnersAgain(terms, changed, { ...seal, ...other }), "PROTOCOL_STATE", /repeated/);
+    await again(bytes, { key: new Uint8Array(32) });
+    await again(bytes, { context: Buffer.from("tree 3, nodes 2 and 1") });
+    await again(bytes.subarray(1));
+    for (let at = 0; at < winners.sealed.length; at++)
+      await again(bytes.map((byte, i) => (i === at ? byte ^ (1 << (at % 8)) : byte)));
+  });
+
+  it("is not opened before it is kept", async () => {
+    const sums = dealt(nodes, bits, new SeededRandom("shares"));
+    batch += 1;
+    const active = sessions.active.begin(batch, termsOf(nodes, bits), { totals: nodes, sums: sums.active, seal });
+    const failing = sessions.passive.begin(batch, termsOf(nodes, bits), {
+      sums: sums.passive,
+      keep: () => Promise.reject(new TandemError("CHECKPOINT", "the disk is full")),
+    });
+    await expectError(() => converse(active, failing), "CHECKPOINT");
+    expect(failing.isFinished).toBe(false);
+    await expectError(async () => active.result(), "PROTOCOL_STATE", /not expected now/);
+  });
 });
 
 describe("a party that deviates", () => {

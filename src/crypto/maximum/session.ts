@@ -22,20 +22,30 @@ import type {
   ActiveMaximumSession,
   ActiveMaximumSetUp,
   MaximumTerms,
+  KeptWinners,
   NodeMaximum,
   NodeTotals,
   PassiveMaximum,
   PassiveMaximumInput,
   PassiveMaximumSession,
   PassiveMaximumSetUp,
-  Residues,
   SharedSums,
 } from "./maximum.ts";
-import { BitReader, BitWriter, packedBytes } from "./packed-bits.ts";
 import { checkTerms, countsFor, partsOf, transferCounts, widthsOf } from "./plan.ts";
-import { placeBits, Tournament, type Winners } from "./tournament.ts";
-import { type BatchTransfers, refused, TransferSession } from "./transfers.ts";
-import { countOf, integerAt, part, wordMasks, wordsEach } from "./wide-residues.ts";
+import { Tournament, type Winners } from "./tournament.ts";
+import { type BatchTransfers, TransferSession } from "./transfers.ts";
+import { countOf, joined, part } from "./wide-residues.ts";
+import {
+  openedBytes,
+  openedShares,
+  ownShares,
+  placeFrom,
+  placesOf,
+  type Seal,
+  sealed,
+  sealedBytes,
+  winnersFrom,
+} from "./winners.ts";
 
 /** What a session computes with. */
 interface MaximumTools {
@@ -61,36 +71,41 @@ async function* setUp({ kernel, random, isActive }: Setting): Steps<TransferSess
   return new TransferSession(kernel, { leaves, punctured: puncturedKeys(chosen, theirSums) });
 }
 
-const noBits = new Uint8Array(0);
+const nothing = new Uint8Array(0);
+const keepsNothing = (): Promise<void> => Promise.resolve();
+/** Of a batch that is never repeated. */
+const drawnSeal = (random: SecureRandom): Seal => ({ key: random.fill(new Uint8Array(32)), context: nothing });
 const allBits = ({ gradients }: SharedSums): Uint8Array => new Uint8Array(countOf(gradients)).fill(1);
 
-/** A part's winners, and how its places are shared. */
-interface Part {
-  readonly winners: Winners;
-  readonly placeBits: number;
-  readonly nodeCount: number;
-}
-
 interface Compared {
-  readonly parts: readonly Part[];
+  readonly winners: Winners;
   /** The passive party's shares of the winners' sums. */
   readonly opened: Uint8Array;
 }
 
-/** The steps of a batch: parts one after the other, then the winners' sums are opened. */
+/** A party's own input of a batch. */
+interface OwnInput {
+  readonly sums: SharedSums;
+  /** Of the active party. */
+  readonly totals: readonly NodeTotals[];
+  readonly seal: Seal | null;
+  /** Of the passive party. */
+  readonly offered: Uint8Array;
+  readonly keep: (kept: KeptWinners) => Promise<void>;
+}
+
+/** The steps of a batch: parts one after the other; then both parties' shares are kept, and the sums opened. */
 async function* compare(
   setting: Setting,
   transfers: BatchTransfers,
   terms: MaximumTerms,
-  sums: SharedSums,
-  offered: Uint8Array,
-  totals: readonly NodeTotals[],
+  { sums, totals, seal, offered, keep }: OwnInput,
 ): Steps<Compared> {
   const { isActive, random, candidatesAtOnce } = setting;
-  const { bits, nodes } = terms;
+  const { nodes } = terms;
   const widths = widthsOf(terms);
   const gates = new Gates(isActive, transfers, random);
-  const parts: Part[] = [];
+  const parts: Winners[] = [];
   let first = 0;
   for (const { from, to } of partsOf(nodes, candidatesAtOnce)) {
     const counts = nodes.slice(from, to).map(({ candidates }) => candidates);
@@ -106,39 +121,29 @@ async function* compare(
       totals.slice(from, to),
     ).winners();
     transfers.assertUsed();
-    parts.push({ winners, placeBits: placeBits(counts), nodeCount: counts.length });
+    parts.push(winners);
     first = end;
   }
-  const openedBits = nodes.length * (2 * bits + 1);
-  const opened = yield {
-    send: isActive ? new Uint8Array(0) : openedShares(parts, bits, openedBits),
-    expects: isActive ? packedBytes(openedBits) : 0,
-    isLast: true,
+  const winners = {
+    gradients: joined(parts.map(({ gradients }) => gradients)),
+    hessians: joined(parts.map(({ hessians }) => hessians)),
+    places: joined(parts.map(({ places }) => places)),
   };
-  return { parts, opened };
-}
-
-function openedShares(parts: readonly Part[], bits: number, bitCount: number): Uint8Array {
-  const writer = new BitWriter(bitCount);
-  const put = (values: Residues, index: number, width: number): void => {
-    const masks = wordMasks(width);
-    for (let w = 0; w < wordsEach; w++) writer.put(values[wordsEach * index + w], 32 - Math.clz32(masks[w]));
-  };
-  for (const { winners, nodeCount } of parts)
-    for (let node = 0; node < nodeCount; node++) {
-      put(winners.gradients, node, bits + 1);
-      put(winners.hessians, node, bits);
-    }
-  return writer.bytes();
+  const own = seal === null ? nothing : sealed(ownShares(winners, terms), seal, random);
+  const theirs = yield { send: own, expects: isActive ? 0 : sealedBytes(terms) };
+  const opening = isActive ? nothing : openedShares(winners, terms);
+  if (!isActive) await keep({ sealed: theirs, opened: opening, places: placesOf(winners, terms) });
+  const opened = yield { send: opening, expects: isActive ? openedBytes(terms) : 0, isLast: true };
+  return { winners, opened };
 }
 
 class ActiveBatch implements ActiveMaximum {
   readonly #end: FlightEnd<Compared>;
-  readonly #bits: number;
+  readonly #terms: MaximumTerms;
 
-  constructor(end: FlightEnd<Compared>, bits: number) {
+  constructor(end: FlightEnd<Compared>, terms: MaximumTerms) {
     this.#end = end;
-    this.#bits = bits;
+    this.#terms = terms;
   }
 
   first(): Promise<Uint8Array> {
@@ -150,34 +155,20 @@ class ActiveBatch implements ActiveMaximum {
   }
 
   result(): (NodeMaximum | undefined)[] {
-    const { parts, opened } = this.#end.result;
-    const reader = new BitReader(opened);
-    const [x, y] = [this.#bits + 1, this.#bits];
-    return parts.flatMap(({ winners, nodeCount }) =>
-      Array.from({ length: nodeCount }, (_, node): NodeMaximum | undefined => {
-        const gradient = opening(reader, winners.gradients, node, x);
-        const hessian = opening(reader, winners.hessians, node, y);
-        if (hessian === 0n) return undefined; // the rival's: that of a candidate which is allowed is positive
-        const placeShare = Number(integerAt(winners.places, node));
-        return { gradient: BigInt.asIntN(x, gradient), hessian, placeShare };
-      }),
-    );
+    const { winners, opened } = this.#end.result;
+    return winnersFrom(this.#terms, ownShares(winners, this.#terms), opened);
   }
-}
-
-function opening(reader: BitReader, shares: Residues, node: number, width: number): bigint {
-  const low = BigInt(reader.take(Math.min(width, 32)));
-  const high = width > 32 ? BigInt(reader.take(width - 32)) : 0n;
-  return BigInt.asUintN(width, integerAt(shares, node) + (high << 32n) + low);
 }
 
 class PassiveBatch implements PassiveMaximum {
   readonly #end: FlightEnd<Compared>;
   readonly #terms: MaximumTerms;
+  readonly #candidatesAtOnce: number | undefined;
 
-  constructor(end: FlightEnd<Compared>, terms: MaximumTerms) {
+  constructor(end: FlightEnd<Compared>, terms: MaximumTerms, { candidatesAtOnce }: MaximumTools) {
     this.#end = end;
     this.#terms = terms;
+    this.#candidatesAtOnce = candidatesAtOnce;
   }
 
   get isFinished(): boolean {
@@ -189,19 +180,8 @@ class PassiveBatch implements PassiveMaximum {
   }
 
   placeOf(node: number, placeShare: number): number {
-    if (!Number.isSafeInteger(node) || node < 0 || node >= this.#terms.nodes.length)
-      throw refused("a winner's place is asked of a node that is not in the batch");
-    let index = node;
-    for (const { winners, placeBits: bits, nodeCount } of this.#end.result.parts) {
-      if (index >= nodeCount) {
-        index -= nodeCount;
-        continue;
-      }
-      const isShare = Number.isSafeInteger(placeShare) && placeShare >= 0 && placeShare < 2 ** bits;
-      const place = (Number(integerAt(winners.places, index)) + placeShare) % 2 ** bits;
-      if (isShare && place < this.#terms.nodes[node].candidates) return place;
-    }
-    throw refused("a share of a winner's place makes no place");
+    const places = placesOf(this.#end.result.winners, this.#terms);
+    return placeFrom(this.#terms, places, node, placeShare, this.#candidatesAtOnce);
   }
 }
 
@@ -219,13 +199,11 @@ export function activeMaximumSetUp(tools: MaximumTools): ActiveMaximumSetUp {
     session: (): ActiveMaximumSession => {
       const transfers = end.result;
       return {
-        begin(batch, terms, { totals, sums }: ActiveMaximumInput) {
+        begin(batch, terms, { totals, sums, seal = drawnSeal(tools.random) }: ActiveMaximumInput) {
           checkInput(terms, sums);
           checkTotals(terms, totals);
-          return new ActiveBatch(
-            new FlightEnd(compare(setting, transfers.batch(batch), terms, sums, noBits, totals)),
-            terms.bits,
-          );
+          const own = { sums, totals, seal, offered: nothing, keep: keepsNothing };
+          return new ActiveBatch(new FlightEnd(compare(setting, transfers.batch(batch), terms, own)), terms);
         },
       };
     },
@@ -240,13 +218,11 @@ export function passiveMaximumSetUp(tools: MaximumTools): PassiveMaximumSetUp {
     session: (): PassiveMaximumSession => {
       const transfers = end.result;
       return {
-        begin(batch, terms, { sums, offered = allBits(sums) }: PassiveMaximumInput) {
+        begin(batch, terms, { sums, offered = allBits(sums), keep = keepsNothing }: PassiveMaximumInput) {
           checkInput(terms, sums);
           assert(offered.length === countOf(sums.gradients), "a bit for each candidate");
-          return new PassiveBatch(
-            new FlightEnd(compare(setting, transfers.batch(batch), terms, sums, offered, [])),
-            terms,
-          );
+          const own = { sums, totals: [], seal: null, offered, keep };
+          return new PassiveBatch(new FlightEnd(compare(setting, transfers.batch(batch), terms, own)), terms, tools);
         },
       };
     },

@@ -285,7 +285,8 @@ export class TreeGain {
     const { lambda, alpha, maxDeltaStep, minChildWeight } = this.#parameters;
     if (h <= 0 || (this.#isVector && h < minChildWeight)) return 0;
     const kept = thresholdL1(g, alpha);
-    if (maxDeltaStep === 0 && !this.#isConstrained) return (kept * kept) / (h + lambda);
+    // Where sums are hidden max_delta_step limits leaf weights only: the rule has no term for it.
+    if ((maxDeltaStep === 0 || this.#rule !== null) && !this.#isConstrained) return (kept * kept) / (h + lambda);
     // param.h, CalcGainGivenWeight of vectors; constrained trees have one output.
     if (this.#isVector) return -this.#weight(g, h) * kept;
     const w = this.#bounded(g, h, bounds);

@@ -20,6 +20,7 @@ import type { JobRequest } from "../../transport/admission-client.ts";
 import type { PassivePeer } from "../../wire/peer.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { deriveSamplingSecret } from "../sampling-secret.ts";
+import { sealKeyOf } from "../scheme-seed.ts";
 import { binningOf, binTableInTurns } from "../tables/party-data.ts";
 import type { BegunJob } from "./checkpoints.ts";
 import { withCodecOfJob } from "./job-codec.ts";
@@ -293,7 +294,7 @@ export class JobAttempts<Result> {
 
   #role(
     prepared: PreparedJob,
-    { jobId, samplingSecret }: BegunJob,
+    { jobId, samplingSecret, seed }: BegunJob,
     scheme: ActiveScheme,
     peers: readonly PassivePeer[],
     { job: own, observer }: Attempt<Result>,
@@ -306,6 +307,7 @@ export class JobAttempts<Result> {
       job,
       jobId,
       samplingSecret,
+      sealKey: sealKeyOf(seed),
       ...(this.#journal && { journal: this.#journal }),
       scheme,
       peers,

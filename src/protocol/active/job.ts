@@ -48,6 +48,8 @@ export interface ActiveJob {
   readonly jobId?: Uint8Array;
   /** What earlier attempts have encrypted; left out: there is one attempt only. */
   readonly journal?: PlaintextJournal;
+  /** 32 bytes, with which it seals what passive parties keep for it; left out: there is one attempt only. */
+  readonly sealKey?: Uint8Array;
   /** Monotonic milliseconds. */
   readonly now: () => number;
 }

@@ -7,6 +7,9 @@ import { Pieces, piecesOf } from "../../wire/pieces.ts";
 import { flightBytesMax } from "../hidden-sums.ts";
 import type { PeerConnection } from "./peer-connection.ts";
 
+/** Of the key that seals what a passive party keeps for this one. */
+export const sealKeyBytes = 32;
+
 /** Bits of the sums of any side, and of the ring of shares. */
 export interface Rings {
   readonly bits: number;
@@ -21,10 +24,12 @@ export interface AskedMaximum extends ComparedNode {
 
 export class PeerMaximum {
   readonly #connection: PeerConnection;
+  readonly #sealKey: Uint8Array;
   #maximums: ActiveMaximums | null = null;
 
-  constructor(connection: PeerConnection) {
+  constructor(connection: PeerConnection, sealKey: Uint8Array) {
     this.#connection = connection;
+    this.#sealKey = sealKey;
   }
 
   /**
@@ -60,7 +65,9 @@ export class PeerMaximum {
     const answers = peer.maximum(requests, options)[Symbol.asyncIterator]();
     const pieces = new Pieces(flightBytesMax);
     try {
-      const best = await maximums.best(rings, lambda, nodes, async (request) => {
+      let isFirst = true;
+      const seal = { key: this.#sealKey, context: this.#contextOf(tree, rings, nodes) };
+      const best = await maximums.best(rings, lambda, nodes, seal, async (request) => {
         for (const piece of piecesOf(request)) {
           tally.see("comparison", piece.scheme);
           requests.put(create(ActiveMaximumSchema, { ...head, ...piece }));
@@ -72,7 +79,10 @@ export class PeerMaximum {
           if (done === true || whole === undefined)
             throw this.#connection.deviates("a comparison that ends too early, or is too long");
           tally.see("compared shares", value.scheme);
-          if (whole !== null) return whole;
+          if (value.repeated && !isFirst) throw this.#connection.deviates("a repetition in the middle of a comparison");
+          if (whole === null) continue;
+          isFirst = false;
+          return { answer: whole, isRepeated: value.repeated };
         }
       });
       requests.end();
@@ -86,6 +96,12 @@ export class PeerMaximum {
       requests.end();
       await answers.return?.();
     }
+  }
+
+  /** What sealed shares belong to. */
+  #contextOf(tree: number, { bits }: Rings, nodes: readonly AskedMaximum[]): Uint8Array {
+    const compared = nodes.map(({ node, shares: { candidates } }) => [node, candidates]);
+    return Buffer.from(JSON.stringify([this.#connection.name, tree, bits, compared]));
   }
 
   async #exchangeKeys(request: Uint8Array): Promise<Uint8Array> {

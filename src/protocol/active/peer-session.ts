@@ -65,11 +65,21 @@ export class PeerSession {
   /** How often nodes of the current tree were requested. */
   #level = 0;
 
-  /** @param watch receives what either party sees of the other, as it happens */
-  constructor(peer: PassivePeer, index: number, scheme: ActiveScheme, onPhase: OnPhase = () => {}, watch?: Watch) {
+  /**
+   * @param watch receives what either party sees of the other, as it happens
+   * @param sealKey of what the party keeps for this one
+   */
+  constructor(
+    peer: PassivePeer,
+    index: number,
+    scheme: ActiveScheme,
+    onPhase: OnPhase,
+    watch: Watch,
+    sealKey: Uint8Array,
+  ) {
     this.connection = new PeerConnection(peer, watch);
     this.predictions = new PeerPredictions(this.connection);
-    this.maximum = new PeerMaximum(this.connection);
+    this.maximum = new PeerMaximum(this.connection, sealKey);
     this.index = index;
     this.#scheme = scheme;
     this.#facts = membershipFacts[scheme.membership];

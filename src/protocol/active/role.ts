@@ -6,6 +6,7 @@
  * active party, or up to a round more, never fewer. A round that is redone has the same gradients, hence the same
  * decisions.
  */
+import { osRandom } from "../../base/random.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
 import { BoostingMonitor } from "../../gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../../gbdt/boost/boosting-task.ts";
@@ -41,6 +42,7 @@ import type { ActiveRule } from "./federated-tree.ts";
 import type { ActiveJob, ActiveModel, PhaseTimesMs, PredictionRows, RoundMetrics, StoredRound } from "./job.ts";
 import type { ActiveMembership } from "./membership.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
+import { sealKeyBytes } from "./peer-maximum.ts";
 import { PeerSession } from "./peer-session.ts";
 import { PlaintextJournal } from "./plaintext-journal.ts";
 import { marginsAfter, predictRows } from "./predictions.ts";
@@ -75,7 +77,7 @@ export class ActiveRole {
   constructor(job: ActiveJob) {
     const { scheme } = job;
     this.#job = job;
-    const { journal = new PlaintextJournal() } = job;
+    const { journal = new PlaintextJournal(), sealKey = osRandom.fill(new Uint8Array(sealKeyBytes)) } = job;
     this.#membership =
       scheme.membership === "sent" ? new SentMembership(scheme, journal) : new HiddenMembership(scheme);
     this.#sessions = job.peers.map(
@@ -86,6 +88,7 @@ export class ActiveRole {
           scheme,
           (edge) => job.observer.phase?.(edge),
           (observation) => job.observer.observed?.(peer.name, observation),
+          sealKey,
         ),
     );
   }

@@ -158,6 +158,7 @@ export class HiddenMembers implements PassiveMembership {
     if (course.phase === "ready") await this.#open(tree, 0);
     course.expectTree(tree);
     this.#answered.checkAllAsked(tree, this.#asked);
+    this.#hiddenSums?.checkAllCompared(tree);
   }
 
   nextTree(tree: number): void {

@@ -91,7 +91,7 @@ export class AnsweredSplits {
 
   /** @throws TandemError PROTOCOL_STATE if the tree differs from the one that was grown before */
   async finishTree(finished: number): Promise<void> {
-    await this.#progress.update(({ trees, splits, members, sides, orders }) => {
+    await this.#progress.update(({ trees, splits, members, sides, orders, opened }) => {
       const forgotten = splits.find(({ tree, node }) => tree === finished && !this.#asked.has(node));
       if (forgotten !== undefined)
         throw new TandemError(
@@ -107,6 +107,7 @@ export class AnsweredSplits {
         members: since(members, firstOfRound),
         sides: since(sides, firstOfRound),
         orders: [...orders.filter((key) => treeOfKey(key) >= firstOfRound), ...ordered],
+        opened: opened.filter(({ tree }) => tree >= firstOfRound),
       };
     });
   }

@@ -13,6 +13,21 @@ export interface BegunRound {
   readonly sample: string;
 }
 
+/** Nodes whose best candidates were opened, where sums are hidden: they are not compared again, but repeated. */
+export interface OpenedNodes {
+  readonly tree: number;
+  readonly bits: number;
+  readonly nodes: readonly {
+    readonly node: number;
+    readonly candidates: number;
+    /** This party's share of the winner's place. */
+    readonly place: number;
+  }[];
+  /** The active party's shares, sealed by it, and what was opened; base64. */
+  readonly sealed: string;
+  readonly opened: string;
+}
+
 export interface PassiveProgress {
   /** Number of finished trees; `splits` may include some of the next one. */
   readonly trees: number;
@@ -23,6 +38,8 @@ export interface PassiveProgress {
   readonly sides: Readonly<Record<string, string>>;
   /** Split keys of the nodes whose order of candidates was requested in finished trees that can still be redone. */
   readonly orders: readonly string[];
+  /** Batches of nodes, of trees that can still be redone. */
+  readonly opened: readonly OpenedNodes[];
   /** Digest of the first round's set-up: the key must stay the same. Null before that. */
   readonly setUp: string | null;
   /** Null before the first gradients. */
@@ -37,6 +54,7 @@ export const noProgress: PassiveProgress = {
   members: {},
   sides: {},
   orders: [],
+  opened: [],
   setUp: null,
   round: null,
   testRows: null,

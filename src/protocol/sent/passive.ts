@@ -120,6 +120,7 @@ export class SentMembers implements PassiveMembership {
   async beforeFinish(tree: number): Promise<void> {
     this.#attempt.course.expectTree(tree);
     this.#store.checkAllAsked(tree);
+    this.#hiddenSums?.checkAllCompared(tree);
   }
 
   nextTree(tree: number): void {

@@ -5,6 +5,7 @@
  *   active                                 passive
  *     keys                         <->       keys                          (once per attempt)
  *     requests of a batch          <->       answers                       (per level of a tree)
+ *     its sealed shares of winners  -->      kept, with its own; then the winners' sums are opened
  *     its share of a place          -->      the candidate that won        (per split that the party wins)
  */
 import { availableParallelism } from "node:os";
@@ -18,10 +19,12 @@ import type {
 } from "../../crypto/maximum/maximum.ts";
 import { selectMaximumKernel } from "../../crypto/maximum/select-kernel.ts";
 import { activeMaximumSetUp } from "../../crypto/maximum/session.ts";
+import { type Seal, winnersAgain } from "../../crypto/maximum/winners.ts";
 import { withAdded } from "../candidates/node-masks.ts";
 import { joinedShares, type NodeShares } from "./node-shares.ts";
 
 export type { NodeMaximum } from "../../crypto/maximum/maximum.ts";
+export type { Seal } from "../../crypto/maximum/winners.ts";
 
 /** A node, with this party's shares of its candidates' sums. */
 export interface ComparedNode {
@@ -31,6 +34,9 @@ export interface ComparedNode {
 
 /** Sends a request, and returns its answer. */
 export type Tell = (request: Uint8Array) => Promise<Uint8Array>;
+
+/** @returns the answer; repeated: to the first request, of a batch that was opened in an earlier attempt */
+export type TellOnce = (request: Uint8Array) => Promise<{ readonly answer: Uint8Array; readonly isRepeated: boolean }>;
 
 export class ActiveMaximums {
   #session: Promise<ActiveMaximumSession> | null = null;
@@ -49,12 +55,14 @@ export class ActiveMaximums {
    * The best candidate of each node; undefined where none is better than the rival.
    * @param rings bits of the sums of any side, and of the ring of shares
    * @param lambda in steps of the grid
+   * @param seal of what the passive party keeps of this batch
    */
   async best(
     rings: Pick<MaximumTerms, "bits" | "shareBits">,
     lambda: number,
     nodes: readonly ComparedNode[],
-    tell: Tell,
+    seal: Seal,
+    tell: TellOnce,
   ): Promise<readonly (NodeMaximum | undefined)[]> {
     const session = await this.#session;
     if (session === null) throw new RangeError("keys are exchanged before a batch");
@@ -63,8 +71,14 @@ export class ActiveMaximums {
     const batch = session.begin(++this.#batches, terms, {
       totals: nodes.map(({ totals }) => totals),
       sums: { gradients, hessians: withAdded(hessians, lambda) },
+      seal,
     });
-    await answered(batch, tell);
+    let request: Uint8Array | undefined = await batch.first();
+    while (request !== undefined) {
+      const { answer, isRepeated } = await tell(request);
+      if (isRepeated) return winnersAgain(terms, answer, seal);
+      request = await batch.next(answer);
+    }
     return batch.result();
   }
 
