@@ -5,6 +5,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { readIdentity } from "../../../src/party/identity.ts";
 import { type ActiveWorld, type ConnectedPeer, realWorld } from "../../../src/party/active/world.ts";
+import type { PartyEvent } from "../../../src/record/events.ts";
 import { noNotes } from "../../../src/record/job-record.ts";
 import { requestOver } from "../../../src/transport/admission-client.ts";
 import { psiPeerOver } from "../../../src/transport/psi-client.ts";
@@ -54,10 +55,11 @@ export async function runHostileActive(
   const ways = { transport: connections.first.transport, other: () => connections.second.transport, ...hostility };
   const hostile = new HostileTransport(ways, job, over.signal);
   await untilFree(connections.first.transport, job);
+  let isWaiting = false;
   const means = {
     world: surroundingsOver(shop.name, hostile, bank.fingerprint),
     scoring: scoringPeerOver(shop.name, hostile.transport),
-    emit: () => {},
+    emit: (event: PartyEvent) => void (isWaiting = event.type === "queued" && event.place > 0),
     model,
     patienceMs: hostility.callsBefore > 0 ? shortMs : longMs,
   };
@@ -65,7 +67,9 @@ export async function runHostileActive(
   const work = async (): Promise<void> => void (result = await perform(scenario.task ?? "train", config, means));
   const stall = watchForStall(job.pids);
   job.onMoved = stall.moved;
-  job.ended("the job", await outcomeUnlessStalled(stall, work, outcomeOf));
+  const outcome = await outcomeUnlessStalled(stall, work, outcomeOf);
+  // Its own requests under other names can have all places.
+  job.ended("the job", outcome === "hang" && isWaiting ? "PARTY_BUSY" : outcome);
   if (hostility.callsBefore > 0) await hostile.afterwards();
   over.abort();
   connections.close();

@@ -24,6 +24,9 @@ export interface HostileCall extends Said {
 /** How long a stream is left open. */
 const leftOpenMs = 400;
 
+/** What a join is answered with lasts as long as the job, and a request is answered while it waits in the queue. */
+const lastsLong: ReadonlySet<string> = new Set(["join", "request"]);
+
 const takesMany = ({ methodKind }: DescMethod): boolean =>
   methodKind === "client_streaming" || methodKind === "bidi_streaming";
 
@@ -85,8 +88,7 @@ export async function makeHostileCall(
   const ended = (async () => {
     try {
       let next = await answers.next();
-      // What a join is answered with lasts as long as the job.
-      while (next.done !== true && call.method.localName !== "join") next = await answers.next();
+      while (next.done !== true && !lastsLong.has(call.method.localName)) next = await answers.next();
       job.ended(call.what, "answered");
     } catch (error) {
       if (error instanceof ConnectError) job.refusals.add((refusal = error.rawMessage));

@@ -86,6 +86,7 @@ export function foundHostileWorld(
           schemes: ["paillier", "curve", "lattice"],
           lattice_minimums: "root",
           max_trees: 20,
+          max_jobs: 16, // hostile requests under other names have places too, until their connection closes
           explanations: true,
           max_scores_per_person: 1e9,
           max_unfinished_jobs: 1e6,
