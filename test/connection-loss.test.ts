@@ -44,7 +44,7 @@ const watchful: ActiveWorld = {
   connect: async ({ tls, passives }, watchOf) => {
     const identity = await readIdentity(tls);
     return passives.map((passive) =>
-      connectTls(passive.name, identity, passive.fingerprint, passive, {
+      connectTls(passive.name, identity, passive.fingerprint, passive.channel, {
         pingIntervalMs: 300,
         pingTimeoutMs: 700,
         watch: watchOf(passive.name),

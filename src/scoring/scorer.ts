@@ -78,7 +78,9 @@ export class Scorer {
       return passive;
     });
     const identity = await readIdentity(config.tls);
-    const peers = addresses.map((passive) => connectScoring(passive.name, identity, passive.fingerprint, passive));
+    const peers = addresses.map((passive) =>
+      connectScoring(passive.name, identity, passive.fingerprint, passive.channel),
+    );
     const revealed = new RevealedNotes(config, share);
     return new Scorer(share, peers, {
       onQuestion: (question) => {

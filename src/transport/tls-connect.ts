@@ -1,5 +1,4 @@
 /** Connections to a passive party over TLS: for a job with its PSI, and for scoring. */
-import { isIPv6 } from "node:net";
 import type { Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { PsiPeer } from "../psi/psi-peer.ts";
@@ -12,18 +11,10 @@ import type { CallWatch } from "./call-watch.ts";
 import { type RequestJob, requestOver } from "./admission-client.ts";
 import { peerOver } from "./peer-client.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
-import { dial } from "./dial.ts";
 import { PinnedSessionManager } from "./pinned-session.ts";
-import { pinnedSocket } from "./pinned-socket.ts";
+import { type Channel, type Way, wayTo } from "./pipes/channel.ts";
 import { scoringPeerOver } from "./scoring-client.ts";
-import {
-  type Address,
-  callsPath,
-  type Liveness,
-  messageLimits,
-  pingIntervalMs,
-  type TlsIdentity,
-} from "./tls-settings.ts";
+import { callsPath, type Liveness, messageLimits, pingIntervalMs, type TlsIdentity } from "./tls-settings.ts";
 
 const pingTimeoutMs = 20_000;
 
@@ -35,25 +26,23 @@ export interface TlsPeer extends PassivePeer {
   close(): void;
 }
 
-/** A passive party at host:port that must present the pinned certificate. */
+/** A passive party that must present a pinned certificate, over any channel. */
 export function connectTls(
   name: string,
   identity: TlsIdentity,
   pins: readonly string[],
-  address: Address,
+  channel: Channel,
   { watch, ...liveness }: Partial<Liveness> & { readonly watch?: CallWatch | undefined } = {},
 ): TlsPeer {
-  const { transport, sessions } = transportTo(name, identity, pins, address, {
-    isReplaced: false,
-    ...liveness,
-  });
+  const way = wayTo(name, identity, pins, channel);
+  const { transport, sessions } = transportTo(way, { isReplaced: false, ...liveness });
   // All calls of a job share one stream, except the join, which lasts as long as the job: how it ends shows how the
   // party was lost.
   const calls = callsTransport(() => sessions.request("POST", callsPath, {}, { endStream: false }), {
     method: PassiveParty.method.join,
     transport,
   });
-  const options = { at: `${address.host}:${address.port}`, refusal: () => sessions.refusal, watch };
+  const options = { at: way.at, refusal: () => sessions.refusal, watch };
   return {
     ...peerOver(name, calls, options),
     request: requestOver(name, transport, options),
@@ -62,6 +51,7 @@ export function connectTls(
     close: () => {
       watch?.close();
       sessions.abort();
+      way.close();
     },
   };
 }
@@ -75,28 +65,29 @@ export function connectScoring(
   name: string,
   identity: TlsIdentity,
   pins: readonly string[],
-  address: Address,
+  channel: Channel,
 ): TlsScoringPeer {
-  const { transport, sessions } = transportTo(name, identity, pins, address, { isReplaced: true });
-  const options = { at: `${address.host}:${address.port}`, refusal: () => sessions.refusal };
-  return { ...scoringPeerOver(name, transport, options, () => sessions.abort()), close: () => sessions.abort() };
+  const way = wayTo(name, identity, pins, channel);
+  const { transport, sessions } = transportTo(way, { isReplaced: true });
+  const options = { at: way.at, refusal: () => sessions.refusal };
+  return {
+    ...scoringPeerOver(name, transport, options, () => sessions.abort()),
+    close: () => {
+      sessions.abort();
+      way.close();
+    },
+  };
 }
 
+/** Only in the headers of calls: connections are those of the way. */
+const baseUrl = "https://party";
+
 function transportTo(
-  name: string,
-  identity: TlsIdentity,
-  pins: readonly string[],
-  address: Address,
+  way: Way,
   options: { readonly isReplaced: boolean } & Partial<Liveness>,
 ): { readonly transport: Transport; readonly sessions: PinnedSessionManager } {
-  const baseUrl = `https://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
-  const sessions = new PinnedSessionManager(baseUrl, { pingIntervalMs, pingTimeoutMs, ...options }, async () =>
-    pinnedSocket(name, identity, pins, await dial(address), address.host),
-  );
-  const transport = createGrpcTransport({
-    baseUrl,
-    sessionManager: sessions,
-    ...messageLimits,
-  });
+  const liveness = { pingIntervalMs, pingTimeoutMs, ...options };
+  const sessions = new PinnedSessionManager(baseUrl, liveness, () => way.open());
+  const transport = createGrpcTransport({ baseUrl, sessionManager: sessions, ...messageLimits });
   return { transport, sessions };
 }

@@ -1,6 +1,10 @@
-/** Serves a passive party over TLS. connection-gate.ts admits connections before any call is read. */
+/**
+ * Serves a passive party over TLS: on connections that arrive at its port, and on those that it has dialled itself.
+ * connection-gate.ts admits them before any call is read.
+ */
 import { createSecureServer, type ServerHttp2Session } from "node:http2";
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import {
   Code,
@@ -10,14 +14,14 @@ import {
   createContextValues,
   type MethodImplSpec,
 } from "@connectrpc/connect";
-import { TandemError } from "../base/error.ts";
 import type { OnRejected } from "../base/listening/pending-connections.ts";
 import { type Caller, callerKey } from "./caller.ts";
 import { registered } from "./calls/registered-methods.ts";
 import { ServedCalls } from "./calls/serve-calls.ts";
-import { ConnectionGate } from "./connection-gate.ts";
+import { authenticateMsMax, ConnectionGate } from "./connection-gate.ts";
 import { type HeldBytes, PartyAccounts } from "./held-bytes.ts";
 import { heartbeatKey, heartbeatMs as usualHeartbeatMs } from "./heartbeat.ts";
+import { listening } from "./listening.ts";
 import type { PinnedParty } from "./pinned-certificate.ts";
 import { separateCalls } from "./separate-calls.ts";
 import { type Address, callsPath, pingIntervalMs, type TlsIdentity, tlsOptions, windowBytes } from "./tls-settings.ts";
@@ -28,11 +32,14 @@ const silenceMs = 6 * pingIntervalMs;
 const closeGraceMs = 1000;
 /** Calls that one connection may have open. */
 const callsMax = 128;
-/** Connections that the system has accepted and we have not: large, so that a flood does not lock out our party. */
-const backlog = 4096;
 
 export interface ListeningServer {
+  /** 0: it does not listen. */
   readonly port: number;
+  /** Serves a TCP connection that was dialled from here. @returns settles with whether calls came before it closed */
+  serveSocket(socket: Socket): Promise<boolean>;
+  /** The same for bytes that come another way. @param from where, for the log */
+  servePipe(pipe: Duplex, from: string): void;
   close(): Promise<void>;
 }
 
@@ -46,12 +53,12 @@ export interface ListenOptions {
   readonly connectionsMax?: number;
 }
 
-/** Serves a passive party to the holders of the pinned certificates only. */
+/** Serves a passive party to the holders of the pinned certificates only. @param address null: it does not listen */
 export async function listenTls(
   service: { readonly routes: (router: ConnectRouter) => void },
   identity: TlsIdentity,
   pinnedActives: readonly PinnedParty[],
-  address: Address,
+  address: Address | null,
   {
     onRejected = () => {},
     heartbeatMs = usualHeartbeatMs,
@@ -73,6 +80,7 @@ export async function listenTls(
     {
       ...tlsOptions(identity),
       requestCert: true,
+      handshakeTimeout: 2 * authenticateMsMax,
       settings: { initialWindowSize: windowBytes, maxConcurrentStreams: callsMax, maxFrameSize: 1 << 20 },
     },
     (request, response) => {
@@ -87,17 +95,25 @@ export async function listenTls(
     },
   );
   const gate = new ConnectionGate(pinnedActives, onRejected, connectionsMax);
-  const sockets = new Set<Socket>();
-  const port = createServer((socket) => {
+  const sockets = new Set<Duplex>();
+  const keep = (socket: Duplex): void => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => {});
+  };
+  const accept = (socket: Socket): void => {
+    keep(socket);
     gate.accept(socket, () => server.emit("connection", socket));
-  });
+  };
+  const port = createServer(accept);
+  /** Of the sockets that were dialled from here and wait for calls: what to do when the first comes. */
+  const waiting = new Map<string, () => void>();
   server.on("session", (session: ServerHttp2Session) => {
     session.on("error", () => {}); // a broken connection ends its streams, which the service notices
     const party = gate.admit(session);
     if (party === null) return;
+    const key = keyOf(session.socket);
+    session.once("remoteSettings", () => waiting.get(key)?.());
     const closing = new AbortController();
     callers.set(session, { ...party, gone: closing.signal });
     session.setLocalWindowSize(windowBytes);
@@ -107,43 +123,38 @@ export async function listenTls(
   server.on("unknownProtocol", (socket: TLSSocket) => socket.destroy());
   // A failed handshake of an unknown peer is not an error of this party.
   server.on("tlsClientError", (error, socket) => gate.handshakeFailed(socket, error));
-  await listening(port, address);
+  if (address !== null) await listening(port, address);
   const bound = port.address();
   return {
-    port: typeof bound === "object" && bound !== null ? bound.port : address.port,
-    close: () =>
+    port: typeof bound === "object" && bound !== null ? bound.port : 0,
+    serveSocket: (socket) =>
       new Promise((resolve) => {
-        const deadline = setTimeout(() => sockets.forEach((socket) => socket.destroy()), closeGraceMs);
-        port.close(() => {
-          clearTimeout(deadline);
-          resolve();
+        const key = keyOf(socket);
+        waiting.set(key, () => resolve(true));
+        socket.once("close", () => {
+          waiting.delete(key);
+          resolve(false);
         });
-        for (const calls of callStreams.values()) calls.close();
-        gate.close();
+        accept(socket);
       }),
+    servePipe(pipe, from) {
+      keep(pipe);
+      gate.acceptPipe(pipe, from, () => server.emit("connection", pipe));
+    },
+    close: async () => {
+      const deadline = setTimeout(() => sockets.forEach((socket) => socket.destroy()), closeGraceMs);
+      const closed = Promise.all([
+        new Promise((resolve) => port.close(resolve)),
+        ...[...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve))),
+      ]);
+      for (const calls of callStreams.values()) calls.close();
+      gate.close();
+      await closed;
+      clearTimeout(deadline);
+    },
   };
 }
 
-/** Listens for a moment. @throws TandemError USAGE if that is not possible */
-export async function canListen(address: Address): Promise<void> {
-  const server = createServer();
-  await listening(server, address);
-  await new Promise((resolve) => server.close(resolve));
-}
-
-const listenTrouble: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another program uses this port",
-  EADDRNOTAVAIL: "it is no address of this machine",
-  EACCES: "ports below 1024 need a privilege of the operating system",
-  ENOTFOUND: "there is no such host name",
-};
-
-function listening(server: Server, { host, port }: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      const why = listenTrouble[cause.code ?? ""] ?? cause.message;
-      reject(new TandemError("USAGE", `cannot listen on ${host}:${port}: ${why}`, { cause }));
-    });
-    server.listen({ port, host, backlog }, () => resolve());
-  });
+function keyOf({ localAddress, localPort }: Pick<Socket, "localAddress" | "localPort">): string {
+  return `${localAddress} ${localPort}`;
 }

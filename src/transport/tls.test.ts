@@ -21,7 +21,7 @@ import { callsTransport } from "./calls/calls-transport.ts";
 import type { PassiveService } from "./passive-service.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
 import { PinnedSessionManager } from "./pinned-session.ts";
-import { dial } from "./dial.ts";
+import { dial } from "./pipes/dial.ts";
 import { pinnedSocket } from "./pinned-socket.ts";
 import { connectTls, type TlsPeer } from "./tls-connect.ts";
 import { listenTls } from "./tls-listen.ts";

@@ -12,6 +12,7 @@ export interface PassiveSurroundings {
 }
 
 export class RunningParty {
+  /** 0: it only dials. */
   readonly port: number;
   readonly events: readonly PartyEvent[];
   readonly #log: EventLog;
@@ -34,7 +35,7 @@ export class RunningParty {
       ...(storage === undefined ? {} : { storage }),
       ...(now === undefined ? {} : { now }),
     });
-    const { port } = await orEnd(log.seen("listening"), ended);
+    const port = config.listen === undefined ? 0 : (await orEnd(log.seen("listening"), ended)).port;
     return new RunningParty(port, log, ended, stopping);
   }
 

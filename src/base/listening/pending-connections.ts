@@ -21,7 +21,7 @@ export interface PendingLimits {
 export type OnRejected = (address: string, reason: string) => void;
 
 /** Identifies a connection at this end, also after TLS has wrapped its socket. */
-export type Remote = Pick<Socket, "remoteAddress" | "remotePort">;
+export type Remote = Pick<Socket, "remoteAddress" | "remotePort" | "localPort">;
 
 interface Pending {
   readonly key: string;
@@ -150,8 +150,10 @@ export class PendingConnections {
   }
 }
 
-function keyOf({ remoteAddress, remotePort }: Remote): string | null {
-  return remoteAddress === undefined || remotePort === undefined ? null : `${remoteAddress} ${remotePort}`;
+/** The local port too: of connections that were dialled from here several may go to one port. */
+function keyOf({ remoteAddress, remotePort, localPort }: Remote): string | null {
+  if (remoteAddress === undefined || remotePort === undefined) return null;
+  return `${remoteAddress} ${remotePort} ${localPort}`;
 }
 
 /** An IPv6 subscriber usually has a /64. */

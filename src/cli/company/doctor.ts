@@ -4,6 +4,7 @@ import { TandemError } from "../../base/error.ts";
 import { isLocked } from "../../base/files/process-lock.ts";
 import { type Check, failed, fromError, ok, skipped, wordsOf } from "../../party/checks/check.ts";
 import type { ActiveConfig, PassiveConfig } from "../../party/config/config.ts";
+import type { Address } from "../../transport/tls-settings.ts";
 import { addExamples } from "../terminal/help-text.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { companyCommand } from "./company-process.ts";
@@ -118,7 +119,11 @@ async function examine(
   tell(name, outputs);
   if (outputs[0].state === "ok") tell(name, await machine.checkDisk(config.output.directory, name));
   tell(name, [await machine.checkKernels(name), await machine.checkMemory(config), await dataOf(party)]);
-  if (party.role === "passive") return tell(name, [await portOf(party.config)]);
+  if (party.role === "passive") {
+    const { listen } = party.config;
+    if (listen !== undefined) tell(name, [await portOf(party.config, listen)]);
+    return;
+  }
   if (identity === null || pins?.state === "failed")
     return tell(name, [skipped("partners", "they are asked when this party's own certificate and pins are in order")]);
   const { checkPartner } = await import("../../party/checks/partner.ts");
@@ -148,11 +153,11 @@ async function dataOf(party: Role): Promise<Check> {
 }
 
 /** Whether the party can listen; another process of it may do so already. */
-async function portOf({ listen: { host, port }, output, name }: PassiveConfig): Promise<Check> {
+async function portOf({ output, name }: PassiveConfig, { host, port }: Address): Promise<Check> {
   const check = "listen";
   const at = `${host}:${port}`;
   if (await isLocked(output.directory)) return ok(check, `${at}: this party is running`);
-  const { canListen } = await import("../../transport/tls-listen.ts");
+  const { canListen } = await import("../../transport/listening.ts");
   try {
     await canListen({ host, port });
     return ok(check, `${at} is free; whether partners reach it is seen from their side: tandem doctor there`);

@@ -66,10 +66,9 @@ export interface ActiveWorld {
 export const realWorld: ActiveWorld = {
   async connect({ tls, passives }, watchOf) {
     const identity = await readIdentity(tls);
-    return passives.map((passive) => {
-      const { name, fingerprint } = passive;
-      return connectTls(name, identity, fingerprint, passive, { watch: watchOf(name) });
-    });
+    return passives.map(({ name, fingerprint, channel }) =>
+      connectTls(name, identity, fingerprint, channel, { watch: watchOf(name) }),
+    );
   },
   ownFiles: requireOwnFiles,
   partners: requirePartners,

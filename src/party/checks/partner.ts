@@ -2,14 +2,10 @@
  * The way to a passive party, step by step: name, TCP, TLS, fingerprint, whether it accepts this party, what it says of
  * itself, and (for `tandem doctor`) how fast bytes pass. The first step that fails ends it: those after it say nothing.
  */
-import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
-import type { TLSSocket } from "node:tls";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { programVersion } from "../../base/program-version.ts";
 import { actors, connectionTrouble, type ConnectionStep } from "../../transport/connection-trouble.ts";
-import { dial } from "../../transport/dial.ts";
-import { pinnedSocket } from "../../transport/pinned-socket.ts";
+import { placeOf } from "../../transport/pipes/channel.ts";
 import { Prober, type ProbeRequest } from "../../transport/probe.ts";
 import type { TlsIdentity } from "../../transport/tls-settings.ts";
 import { codeHeader } from "../../transport/wire-error.ts";
@@ -18,6 +14,7 @@ import { peerText } from "../../wire/peer-text.ts";
 import { messageBytesMax, protocolVersion } from "../../wire/version.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { type Check, failed, ok, skipped, type Trouble, warning } from "./check.ts";
+import { connectedInSteps } from "./way-to-partner.ts";
 
 type Passive = ActiveConfig["passives"][number];
 
@@ -46,10 +43,9 @@ export interface PartnerChecks {
 
 export async function checkPartner(passive: Passive, terms: PartnerTerms): Promise<PartnerChecks> {
   const checks: Check[] = [];
-  const at = `${passive.host}:${passive.port}`;
+  const at = placeOf(passive.channel);
   try {
-    await lookedUp(passive, checks);
-    const socket = await connected(passive, at, terms, checks);
+    const socket = await connectedInSteps(passive, terms, checks);
     const prober = new Prober(socket);
     try {
       await questioned(prober, passive, terms, checks);
@@ -97,29 +93,6 @@ class Refused extends Error {
     this.step = step;
     this.trouble = trouble;
   }
-}
-
-async function lookedUp({ host }: Passive, checks: Check[]): Promise<void> {
-  if (isIP(host) !== 0) return void checks.push(ok("name", `${host} is an address`));
-  const found = await lookup(host, { all: true });
-  checks.push(ok("name", `${host} is ${found.map(({ address }) => address).join(", ")}`));
-}
-
-async function connected(
-  passive: Passive,
-  at: string,
-  { identity, timeoutMs }: PartnerTerms,
-  checks: Check[],
-): Promise<TLSSocket> {
-  const started = performance.now();
-  const stream = await dial(passive, timeoutMs);
-  checks.push(ok("TCP", `${at} accepts connections (${ms(started)})`));
-  const opened = performance.now();
-  const socket = await pinnedSocket(passive.name, identity, passive.fingerprint, stream, passive.host);
-  checks.push(ok("TLS", `${socket.getProtocol() ?? "TLS"} (${ms(opened)})`));
-  const pin = passive.fingerprint.length > 1 ? " (one of two pins)" : "";
-  checks.push(ok("fingerprint", `the certificate is the pinned one of ${passive.name}${pin}`));
-  return socket;
 }
 
 async function questioned(prober: Prober, passive: Passive, terms: PartnerTerms, checks: Check[]): Promise<void> {
@@ -286,8 +259,4 @@ async function idle(prober: Prober, seconds: number, { own, timeoutMs }: Partner
 function rate(bodyMs: number): string {
   const perSecond = largestBytes / Math.max(bodyMs, 0.1) / 1000;
   return perSecond >= 10 ? `${perSecond.toFixed(0)} MB/s` : `${perSecond.toFixed(2)} MB/s`;
-}
-
-function ms(since: number): string {
-  return `${(performance.now() - since).toFixed(0)} ms`;
 }

@@ -19,9 +19,11 @@ import { forEachColumn } from "../../base/rows/row-columns.ts";
 import type { Experiment } from "../experiment.ts";
 import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "../../base/parameters/config-fields.ts";
 import { type ActiveSwitch, activeSwitchNames } from "./active-options.ts";
+import type { Channel } from "../../transport/pipes/channel.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { openConfig } from "./config-role.ts";
 
+import { channelFields, channelsFrom } from "./channel-config.ts";
 import { crewFrom, crewField, type CrewConfig, noTasksWords } from "./crew-config.ts";
 import { jobFields, jobFrom, privacyField, privacyFrom, schemeName, withoutJob } from "./job-config.ts";
 import { refuseRemoved } from "./removed-options.ts";
@@ -42,7 +44,8 @@ const fingerprint = z
   .union([oneFingerprint, listOf(oneFingerprint).min(1).max(2)], `${fingerprintWords}, or a list of two`)
   .transform((given) => (typeof given === "string" ? [given] : given));
 const amountOf = z.number("must be a number").min(0, "must be 0 or more");
-const port = wholeNumber(0, 65535);
+/** Where partners dial this party; left out where all are dialled. */
+const listen = object({ host: text, port: wholeNumber(0, 65535) }).optional();
 
 /** With `authority`, peers need a certificate of it; the pinned fingerprint is needed in any case. */
 const tls = object({
@@ -146,9 +149,9 @@ const threads = wholeNumber(1, 256).optional();
 
 export const passiveConfig = object({
   name: text,
-  listen: object({ host: text, port }),
+  listen,
   tls,
-  active: listOf(object({ name: text, fingerprint })).min(1, "must name at least one active party"),
+  active: listOf(object({ name: text, fingerprint, ...channelFields })).min(1, "must name at least one active party"),
   data: object(dataFields),
   scoring: scoringField,
   policy: policy.prefault({}),
@@ -171,7 +174,8 @@ const activeSwitchFields = Object.fromEntries(activeSwitchNames.map((name) => [n
 
 export const activeConfig = object({
   name: text,
-  passives: listOf(object({ name: text, host: text, port, fingerprint })).min(
+  listen,
+  passives: listOf(object({ name: text, fingerprint, ...channelFields })).min(
     1,
     "must name at least one passive party",
   ),
@@ -209,9 +213,16 @@ export const activeConfig = object({
 
 export type PassiveConfigInput = z.input<typeof passiveConfig>;
 export type ActiveConfigInput = z.input<typeof activeConfig>;
+/** Another company, how it is recognised, and how connections to it are made. */
+export interface PartnerConfig {
+  readonly name: string;
+  readonly fingerprint: readonly string[];
+  readonly channel: Channel;
+}
 /** What the policy demands is checked and complete. */
 export type PolicyConfig = Omit<z.output<typeof policy>, "privacy"> & { readonly privacy: PrivacyParameters };
-export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "crew" | "scoring"> & {
+export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "crew" | "scoring" | "active"> & {
+  readonly active: readonly PartnerConfig[];
   readonly scoring: ScoringConfig;
   readonly policy: PolicyConfig;
   readonly experiment: Experiment;
@@ -221,8 +232,9 @@ export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "cre
 /** Its parameters, scheme and key are one job, checked and complete. */
 export type ActiveConfig = Omit<
   z.output<typeof activeConfig>,
-  keyof typeof jobFields | "patience_seconds" | "crew" | "scoring"
+  keyof typeof jobFields | "patience_seconds" | "crew" | "scoring" | "passives"
 > & {
+  readonly passives: readonly PartnerConfig[];
   readonly scoring: ScoringConfig;
   /** Undefined: this process does it all. */
   readonly crew?: CrewConfig | undefined;
@@ -252,6 +264,7 @@ export async function readPassiveConfig(
   const from = (path: string): string => file.resolve(path);
   return {
     ...config,
+    active: channelsFrom(file, "active", config),
     policy: { ...config.policy, privacy: privacyFrom(file, ["policy", "privacy"], config.policy.privacy) },
     tls: tlsFrom(config.tls, from),
     data: { ...config.data, ...sourceFrom(config, from) },
@@ -300,6 +313,7 @@ export async function readActiveConfig(
   if (noTasks !== null) throw file.error(["crew"], `field 'crew': ${noTasks}; leave it out`);
   return {
     ...config,
+    passives: channelsFrom(file, "passives", config),
     job: { ...job, codec: experiment.codec ?? job.codec, shortcuts: experiment.shortcuts, start: null },
     experiment,
     patience_seconds: config.patience_seconds ?? usualPatienceSeconds,

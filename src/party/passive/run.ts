@@ -7,6 +7,7 @@ import { diagnosisRoutes } from "../../transport/diagnosis-service.ts";
 import { scoringRoutes } from "../../transport/scoring-service.ts";
 import { connectionsFor } from "../../transport/connection-gate.ts";
 import { listenTls } from "../../transport/tls-listen.ts";
+import { dialActive } from "./dial-active.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import type { Emit } from "../../record/events.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
@@ -76,23 +77,25 @@ async function serve(
     scoringRoutes(scoring),
     diagnosisRoutes({ name, checkTable: (training) => admission.checkTable(training) }),
   ];
+  const connectionsMax = connectionsFor(config.policy.max_jobs ?? 1);
   const server = await listenTls(
     { routes: (router) => routes.forEach((add) => add(router)) },
     identity,
     config.active.map(({ name, fingerprint }) => ({ name, fingerprints: fingerprint })),
-    config.listen,
-    {
-      onRejected: (address, why) => emit({ type: "turned-away", party: name, address, why }),
-      connectionsMax: connectionsFor(config.policy.max_jobs ?? 1),
-    },
+    config.listen ?? null,
+    { onRejected: (address, why) => emit({ type: "turned-away", party: name, address, why }), connectionsMax },
   );
-  emit({ type: "listening", party: name, process: process.pid, port: server.port });
+  if (config.listen !== undefined) emit({ type: "listening", party: name, process: process.pid, port: server.port });
+  const closing = new AbortController();
+  const dialling = config.active.map((active) => dialActive(active, server, name, closing.signal, emit));
   const stopped = new Promise<PassiveEnd>((resolve) =>
     stop.addEventListener("abort", () => resolve({ failure: null }), { once: true }),
   );
   const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
   emit({ type: "stopping", party: name }); // a running job will report next that its connection closed
+  closing.abort();
   await server.close();
+  await Promise.all(dialling);
   await scoring.close();
   records.close();
   queue.write([]);

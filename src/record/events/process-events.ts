@@ -18,6 +18,28 @@ export const processEvents = {
       },
     },
   ),
+  /** At a passive party that dials an active one: a connection waits there, or why none does. */
+  dialled: event(
+    { peer: text, address: text, trouble: text },
+    {
+      isOfJob,
+      log: ({ peer, address, trouble }) =>
+        trouble === ""
+          ? info(`a connection to ${peer} waits for its calls at ${address}`, { peer, address })
+          : info(`no connection to ${peer} at ${address}, and another is tried every few seconds: ${trouble}`, {
+              peer,
+              address,
+              message: trouble,
+            }),
+      terminal: {
+        of: "any",
+        line: ({ party, peer, address, trouble }) =>
+          trouble === ""
+            ? `${party}: a connection to ${peer} waits for its calls at ${address}`
+            : `${party}: no connection to ${peer} at ${address}: ${trouble}`,
+      },
+    },
+  ),
   refused: event(
     { peer: text, code: text, message: text },
     { isOfJob, log: ({ peer, code, message }) => failed("warn", `refused ${peer}: `, { code, message }, { peer }) },

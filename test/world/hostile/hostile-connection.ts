@@ -2,7 +2,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { PinnedSessionManager } from "../../../src/transport/pinned-session.ts";
-import { dial } from "../../../src/transport/dial.ts";
+import { dial } from "../../../src/transport/pipes/dial.ts";
 import { pinnedSocket } from "../../../src/transport/pinned-socket.ts";
 import type { TlsIdentity } from "../../../src/transport/tls-settings.ts";
 import type { Company } from "../processes.ts";

@@ -40,7 +40,7 @@ export async function servePassive(config: PassiveConfig, between: Between): Pro
     { routes: (router) => routes.forEach((add) => add(between(router))) },
     await readIdentity(config.tls),
     config.active.map(({ name, fingerprint }) => ({ name, fingerprints: fingerprint })),
-    config.listen,
+    config.listen ?? null,
   );
   return {
     port: server.port,
