@@ -136,7 +136,7 @@ test("serving, in batches that a party's limit makes, before and after it restar
   expect((await fetch(`${url}/ready`)).status).toBe(200);
   expect(await post(ids)).toEqual(trained);
   const metrics = await (await fetch(`${url}/metrics`)).text();
-  expect(metrics).toMatch(/tandem_batches_total\{party="shop1",result="answered"\} \d+/);
+  expect(metrics).toMatch(/tandem_batches_total\{model="spring",party="shop1",result="answered"\} \d+/);
 });
 
 test("noise in scores: recorded in shares, drawn for every question, and kept by both sides", async () => {

@@ -129,8 +129,8 @@ describe("scores", () => {
       expect(answer.body.predictions.map(({ id }) => id)).toEqual(ids);
       expect(scoresIn(answer.body.predictions)).toEqual(trained);
     }
-    expect(await metric(url, 'tandem_batches_total{party="shop0",result="answered"}')).toBe(2);
-    expect(await metric(url, 'tandem_rows_total{outcome="scored"}')).toBe(2 * ids.length);
+    expect(await metric(url, 'tandem_batches_total{model="spring",party="shop0",result="answered"}')).toBe(2);
+    expect(await metric(url, 'tandem_rows_total{model="spring",outcome="scored"}')).toBe(2 * ids.length);
   });
 
   test.each(["one_output_per_tree", "multi_output_tree"])(
@@ -158,11 +158,13 @@ describe("scores", () => {
     const ids = [...trained.keys()];
     const answers = await Promise.all(ids.map((id) => post(url, { ids: [id] })));
     expect(new Map(answers.flatMap(({ body }) => [...scoresIn(body.predictions)]))).toEqual(trained);
-    const batches = await metric(url, "tandem_batch_ids_count");
+    const batches = await metric(url, 'tandem_batch_ids_count{model="spring"}');
     expect(batches).toBeLessThan(ids.length / 2);
-    expect(await metric(url, "tandem_batch_ids_sum")).toBe(ids.length);
+    expect(await metric(url, 'tandem_batch_ids_sum{model="spring"}')).toBe(ids.length);
     for (const party of ["shop0", "shop1"])
-      expect(await metric(url, `tandem_batches_total{party="${party}",result="answered"}`)).toBe(batches);
+      expect(await metric(url, `tandem_batches_total{model="spring",party="${party}",result="answered"}`)).toBe(
+        batches,
+      );
     expect(await metric(url, 'tandem_http_requests_total{path="/predict",status="200"}')).toBe(ids.length);
   });
 
@@ -281,7 +283,7 @@ describe("errors", () => {
     });
     expect(status).toBe(403);
     // Nothing of all this reached a passive party.
-    expect(await metric(url, 'tandem_batches_total{party="shop0",result="answered"}')).toBeNaN();
+    expect(await metric(url, 'tandem_batches_total{model="spring",party="shop0",result="answered"}')).toBeNaN();
   });
 
   test("of a party: unreachable, without the model, not allowed by policy", async () => {
@@ -396,7 +398,11 @@ describe("access", () => {
     });
     const underWay = post(url, { ids: [...trained.keys()] });
     // Until the request has arrived.
-    while (!/tandem_queued_ids [1-9]|tandem_batch_ids_count/.test(await (await fetch(`${url}/metrics`)).text()));
+    while (
+      !/tandem_queued_ids\{model="spring"\} [1-9]|tandem_batch_ids_count/.test(
+        await (await fetch(`${url}/metrics`)).text(),
+      )
+    );
     command.child.kill("SIGTERM");
     const answer = await underWay;
     expect(scoresIn(answer.body.predictions)).toEqual(trained);

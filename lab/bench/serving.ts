@@ -111,7 +111,7 @@ export function checkPrediction(body: string): void {
 
 async function batches(load: HttpLoad): Promise<{ ids: number; count: number }> {
   const text = await load.get("/metrics");
-  const value = (name: string): number => Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1] ?? 0);
+  const value = (name: string): number => Number(new RegExp(`^${name}\\{.*\\} (.*)$`, "m").exec(text)?.[1] ?? 0);
   return { ids: value("tandem_batch_ids_sum"), count: value("tandem_batch_ids_count") };
 }
 

@@ -32,21 +32,25 @@ export class Counter implements Metric {
   }
 }
 
-/** A value that is read when it is exported. */
+type LabelledValue = readonly [labels: Labels, value: number];
+
+/** A value that is read when it is exported, or one for each of several labels. */
 export class Gauge implements Metric {
   readonly name: string;
   readonly help: string;
   readonly type = "gauge";
-  readonly #value: () => number;
+  readonly #value: () => number | readonly LabelledValue[];
 
-  constructor(name: string, help: string, value: () => number) {
+  constructor(name: string, help: string, value: () => number | readonly LabelledValue[]) {
     this.name = name;
     this.help = help;
     this.#value = value;
   }
 
   lines(): string[] {
-    return [`${this.name} ${this.#value()}`];
+    const value = this.#value();
+    if (typeof value === "number") return [`${this.name} ${value}`];
+    return value.map(([labels, of]) => `${this.name}${labelText(labels)} ${of}`);
   }
 }
 

@@ -28,7 +28,10 @@ export function evaluateCommand(): Command {
   const command = new Command("evaluate")
     .description("evaluate a trained model on a file of people with labels")
     .requiredOption("-c, --config <file>", "the active party's config")
-    .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
+    .requiredOption(
+      "--model <job>",
+      "the job that trained it, a model of the registry (credit@champion), or a folder with its share.json",
+    )
     .requiredOption("--input <file>", "ids, labels and this party's own features")
     .addOption(
       new Option(

@@ -25,7 +25,10 @@ export function predictCommand(): Command {
   return new Command("predict")
     .description("score a file of people with a trained model")
     .requiredOption("-c, --config <file>", "the active party's config")
-    .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
+    .requiredOption(
+      "--model <job>",
+      "the job that trained it, a model of the registry (credit@champion), or a folder with its share.json",
+    )
     .requiredOption("--input <file>", "ids and this party's own features: .csv, .csv.gz or .parquet")
     .requiredOption("--output <file>", "where to write ids and predictions, as CSV")
     .addOption(

@@ -19,7 +19,10 @@ export function refreshCommand(): Command {
   const command = new Command("refresh")
     .description("recompute the leaves of a trained model on new people, and keep its splits")
     .requiredOption("-c, --config <file>", "the active party's config; it gives eta, lambda and so on")
-    .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
+    .requiredOption(
+      "--model <job>",
+      "the job that trained it, a model of the registry (credit@champion), or a folder with its share.json",
+    )
     .requiredOption("--input <file>", "ids, labels and this party's own features of the new people")
     .requiredOption("--job <name>", "the name of the refreshed model; the original is kept")
     .addOption(

@@ -1,5 +1,7 @@
 /** `tandem serve`: scores over HTTP at the active party. */
 import { Command, Option } from "commander";
+import { TandemError } from "../../base/error.ts";
+import type { ShadowSettings } from "../../scoring/http/run-shadow.ts";
 import { resolveParameters, servingParameters } from "../../base/parameters/parameters.ts";
 import { given, parameterOption } from "../table/job-options.ts";
 import { programVersion } from "../../base/program-version.ts";
@@ -9,7 +11,10 @@ import { portNumber } from "../whole-number.ts";
 
 interface ServeFlags {
   readonly config: string;
-  readonly model: string;
+  readonly model: readonly string[];
+  readonly shadow?: string;
+  readonly shadowOutput?: string;
+  readonly shadowShare?: string;
   readonly host: string;
   readonly port: string;
   readonly tokenFile?: string;
@@ -24,7 +29,12 @@ export function serveCommand(): Command {
   const command = new Command("serve")
     .description("score people over HTTP with a trained model")
     .requiredOption("-c, --config <file>", "the active party's config")
-    .requiredOption("--model <job>", "the job that trained it, or a folder with its share.json")
+    .requiredOption(
+      "--model <model>",
+      "the job that trained it, a model of the registry (credit@champion), or a folder with its share.json; " +
+        "repeat it to serve several",
+      (model: string, before: readonly string[] = []) => [...before, model],
+    )
     .option("--host <host>", "where to listen", "127.0.0.1")
     .option("--port <port>", "its port; 0: a free port", defaultPort)
     .option("--token-file <file>", "a file with the token that every request must carry")
@@ -37,9 +47,17 @@ export function serveCommand(): Command {
         .choices(["refuse", "missing"])
         .default("refuse"),
     );
+  command.optionsGroup("Shadow scoring:");
+  command
+    .option("--shadow <model>", "score requests to /predict with this model too, after they are answered")
+    .option("--shadow-output <file>", "where to append both scores, as lines of JSON")
+    .option("--shadow-share <share>", "the share of requests, above 0 and up to 1", "1");
   command.optionsGroup("Batches and limits:");
   for (const [name, spec] of Object.entries(servingParameters)) command.addOption(parameterOption(name, spec));
-  command.addHelpText("after", "\nAddresses: POST /predict; GET /openapi.json, /health, /ready, /metrics");
+  command.addHelpText(
+    "after",
+    "\nAddresses: POST /predict, /models/<model>/predict; GET /models, /openapi.json, /health, /ready, /metrics",
+  );
   addExamples(command, "tandem serve -c active.yaml --model spring-model");
   return command.action(async (flags: ServeFlags) => {
     const port = portNumber("--port", flags.port);
@@ -60,7 +78,9 @@ export function serveCommand(): Command {
       now: () => new Date(),
     });
     const options = {
-      model: flags.model,
+      model: flags.model[0],
+      more: flags.model.slice(1),
+      ...shadowFrom(flags),
       host: flags.host,
       port,
       token,
@@ -71,4 +91,19 @@ export function serveCommand(): Command {
     };
     await runServe(config, options, log, stop.signal);
   });
+}
+
+/** @throws TandemError USAGE */
+function shadowFrom({ shadow: model, shadowOutput: output, shadowShare: given }: ServeFlags): {
+  readonly shadow?: ShadowSettings;
+} {
+  if (model === undefined) {
+    if (output !== undefined) throw new TandemError("USAGE", "--shadow-output takes effect with --shadow only");
+    return {};
+  }
+  if (output === undefined) throw new TandemError("USAGE", "--shadow needs --shadow-output, the file for its scores");
+  const share = Number(given);
+  if (!(share > 0 && share <= 1))
+    throw new TandemError("USAGE", `--shadow-share must be above 0 and up to 1; got '${given}'`);
+  return { shadow: { model, share, output } };
 }

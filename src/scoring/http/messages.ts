@@ -107,6 +107,18 @@ export const readyResponse = z.strictObject({
   parties: z.array(z.strictObject({ party: z.string(), ready: z.boolean(), error: problem.optional() })),
 });
 
+export const modelsResponse = z.strictObject({
+  models: z.array(
+    z.strictObject({
+      name: z.string().meta({ description: "the name in paths and metrics" }),
+      job: z.string().meta({ description: "the job that trained the model that has the name now" }),
+      model: z.string().meta({ description: "the model's id" }),
+      paths: z.array(z.string()),
+    }),
+  ),
+});
+
+export type ModelEntry = z.output<typeof modelsResponse>["models"][number];
 export type PredictResponse = z.output<typeof predictResponse>;
 export type ReadyResponse = z.output<typeof readyResponse>;
 export type Problem = z.output<typeof problem>;

@@ -1,7 +1,14 @@
 /** The OpenAPI 3.1 document of a scoring server, made from the schemas that parse its requests. */
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import * as z from "zod";
-import { errorResponse, healthResponse, predictRequest, predictResponse, readyResponse } from "./messages.ts";
+import {
+  errorResponse,
+  healthResponse,
+  modelsResponse,
+  predictRequest,
+  predictResponse,
+  readyResponse,
+} from "./messages.ts";
 
 export interface DocumentOptions {
   readonly features: readonly string[];
@@ -36,6 +43,7 @@ export function openApiDocument({
         Predictions: jsonSchema(predictResponse),
         Health: jsonSchema(healthResponse),
         Readiness: jsonSchema(readyResponse),
+        Models: jsonSchema(modelsResponse),
         Error: jsonSchema(errorResponse),
       },
       ...(withToken ? { securitySchemes: { token: { type: "http", scheme: "bearer" } } } : {}),
@@ -76,6 +84,13 @@ function paths(guarded: Record<string, unknown>): Record<string, unknown> {
       get: {
         summary: "Can all parties score?",
         responses: { 200: answer("They can", "Readiness"), 503: answer("One cannot", "Readiness") },
+      },
+    },
+    "/models": {
+      get: {
+        summary: "The models that are served, and their paths",
+        ...guarded,
+        responses: { 200: answer("Names, jobs and paths", "Models"), 401: failure("The token is missing or wrong") },
       },
     },
     "/metrics": {

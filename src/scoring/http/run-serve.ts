@@ -1,28 +1,25 @@
 /**
  * `tandem serve`: a model over HTTP at the active party, with one question to each passive party per batch of requests.
  */
-import { classCutOff } from "../../gbdt/objective/objectives.ts";
 import type { ServingParameters } from "../../base/parameters/parameters.ts";
 import { TandemError } from "../../base/error.ts";
 import { isLoopback } from "../../base/listening/loopback.ts";
 import type { ActiveConfig } from "../../party/config/config.ts";
-import { DataCache } from "../../party/tables/data-cache.ts";
 import type { Emit } from "../../record/events.ts";
-import { findActiveShare } from "../../party/model/find-share.ts";
-import { rowSourceOf } from "../features/row-sources.ts";
-import { scoringData, wantedColumns } from "../run-predict.ts";
-import { Scorer } from "../scorer.ts";
 import { listenHttp, type Route, type RunningHttpServer } from "./http-server.ts";
-import type { ReadyResponse } from "./messages.ts";
-import { MicroBatcher } from "./micro-batcher.ts";
+import type { ModelEntry, ReadyResponse } from "./messages.ts";
+import { ModelSlot } from "./model-slot.ts";
 import { openApiDocument } from "./openapi.ts";
-import { PredictEndpoint } from "./predict-endpoint.ts";
-import { Readiness } from "./readiness.ts";
+import { openShadow, type RunningShadow, type ShadowSettings } from "./run-shadow.ts";
 import { ServerMetrics } from "./server-metrics.ts";
+import type { Shadow } from "./shadow.ts";
 
 export interface ServeOptions {
-  /** A job's name, or the folder of one. */
+  /** A job's name, a model of the registry, or a job's folder: the model of /predict. */
   readonly model: string;
+  /** Others, which have paths of their own only. */
+  readonly more?: readonly string[];
+  readonly shadow?: ShadowSettings;
   readonly host: string;
   readonly port: number;
   readonly token: string | null;
@@ -43,62 +40,24 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
       `${host} can be reached from other machines. Require a token with --token-file, or pass --insecure-without-token`,
     );
   }
-  const share = await findActiveShare(options.model, config);
   const complain = complaints(config.name, emit);
-  const metrics = new ServerMetrics(() => batcher.queuedIds);
-  const lost = new Set<string>();
-  const scorer = await Scorer.connect(config, share, (question) => {
-    metrics.onQuestion(question);
-    // Logged when a party begins to fail, not for every failed request.
-    if (question.error === null) lost.delete(question.party);
-    else if (!lost.has(question.party)) complain(question.error);
-    if (question.error !== null) lost.add(question.party);
-  });
-  const batcher = new MicroBatcher(scorer, {
-    windowMs: parameters.window_ms,
-    batchIdsMax: parameters.batch_ids,
-    batchesMax: parameters.batches,
-    queueIdsMax: parameters.queue_ids,
-    timeoutMs: parameters.timeout_ms,
-    unknownAsMissing,
-    onBatch: (requestCount, idCount) => metrics.onBatch(requestCount, idCount),
-  });
-  const ownData = scoringData(config.data, scorer);
-  const table = { data: new DataCache(ownData, "as trained"), onTrouble: complain };
-  const ownRows = rowSourceOf(ownData, config.scoring, table);
-  // Reads ahead, or connects; an error is reported to requests by id.
-  ownRows.rows(wantedColumns(scorer), [], config.name).catch(() => {});
-  const endpoint = new PredictEndpoint({
-    model: share.model,
-    naming: share.classes ? { cutOff: classCutOff(share.objective), classes: share.classes } : null,
-    party: config.name,
-    features: scorer.features,
-    categoryNames: scorer.categoryNames,
-    requiredColumn: scorer.requiredColumn,
-    contributionNames: scorer.contributionNames,
-    normalise: config.data.normalise,
-    requestIdsMax: parameters.request_ids,
-    unknownAsMissing,
-    ownRows,
-    batcher,
-    onRow: (outcome) => metrics.rows.add({ outcome }),
-  });
-  const document = openApiDocument({
-    features: scorer.features,
-    categoryNames: scorer.categoryNames,
-    rowsMax: parameters.request_ids,
-    withToken: token !== null,
-    version: options.version,
-  });
-  const readiness = new Readiness(scorer);
-  const routes: Route[] = [
-    { method: "POST", path: "/predict", handle: async (body) => ({ status: 200, body: await endpoint.answer(body) }) },
-    { method: "GET", path: "/health", open: true, handle: () => ({ status: 200, body: { status: "alive" } }) },
-    { method: "GET", path: "/ready", open: true, handle: async () => readyAnswer(await readiness.now()) },
-    { method: "GET", path: "/metrics", handle: () => ({ status: 200, body: metrics.text() }) },
-    { method: "GET", path: "/openapi.json", handle: () => ({ status: 200, body: document }) },
-  ];
+  const metrics = new ServerMetrics(() => slots);
+  const common = { parameters, unknownAsMissing, metrics, complain, emit };
+  const slots: ModelSlot[] = [];
+  let shadow: RunningShadow | null = null;
+  const closeAll = async (): Promise<void> => {
+    shadow?.close();
+    await Promise.all(slots.map((slot) => slot.close()));
+  };
   try {
+    for (const named of [options.model, ...(options.more ?? [])])
+      slots.push(await ModelSlot.open(config, named, common));
+    checkNames(slots);
+    if (options.shadow !== undefined) {
+      shadow = await openShadow(config, options.shadow, common);
+      slots.push(shadow.slot);
+    }
+    const routes = routesOf(slots, shadow, metrics, options);
     const server = await listenHttp(routes, {
       host,
       port,
@@ -109,18 +68,73 @@ export async function startServer(config: ActiveConfig, options: ServeOptions, e
       onAnswer: (answer) => metrics.onAnswer(answer),
     });
     emit({ type: "listening", party: config.name, process: process.pid, port: server.port });
-    return {
-      port: server.port,
-      close: () =>
-        server.close().finally(() => {
-          scorer.close();
-          return ownRows.close();
-        }),
-    };
+    return { port: server.port, close: () => server.close().finally(closeAll) };
   } catch (error) {
-    scorer.close();
+    await closeAll();
     throw error;
   }
+}
+
+/** @throws TandemError USAGE for two models under one name */
+function checkNames(slots: readonly ModelSlot[]): void {
+  const names = slots.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) throw new TandemError("USAGE", `--model: ${twice} is named twice`);
+}
+
+/** The first model is the one of /predict; each has paths of its own besides. The shadow has none. */
+function routesOf(
+  all: readonly ModelSlot[],
+  shadow: RunningShadow | null,
+  metrics: ServerMetrics,
+  { parameters, token, version }: ServeOptions,
+): Route[] {
+  const slots = all.filter((slot) => slot !== shadow?.slot);
+  const predictAt = (path: string, slot: ModelSlot, follower: Shadow | null): Route => ({
+    method: "POST",
+    path,
+    handle: async (body) => {
+      const { current } = slot;
+      const response = await current.answer(body);
+      follower?.take(body, { job: current.share.job, response });
+      return { status: 200, body: response };
+    },
+  });
+  const documentOf = ({ current: { features, categoryNames } }: ModelSlot): Record<string, unknown> =>
+    openApiDocument({ features, categoryNames, rowsMax: parameters.request_ids, withToken: token !== null, version });
+  const ofModel = (slot: ModelSlot): Route[] => [
+    predictAt(`/models/${slot.name}/predict`, slot, slot === slots[0] ? (shadow?.shadow ?? null) : null),
+    {
+      method: "GET",
+      path: `/models/${slot.name}/ready`,
+      open: true,
+      handle: async () => readyAnswer([await slot.current.readyNow()]),
+    },
+    {
+      method: "GET",
+      path: `/models/${slot.name}/openapi.json`,
+      handle: () => ({ status: 200, body: documentOf(slot) }),
+    },
+  ];
+  return [
+    predictAt("/predict", slots[0], shadow?.shadow ?? null),
+    { method: "GET", path: "/health", open: true, handle: () => ({ status: 200, body: { status: "alive" } }) },
+    {
+      method: "GET",
+      path: "/ready",
+      open: true,
+      handle: async () => readyAnswer(await Promise.all(slots.map(({ current }) => current.readyNow()))),
+    },
+    { method: "GET", path: "/metrics", handle: () => ({ status: 200, body: metrics.text() }) },
+    { method: "GET", path: "/openapi.json", handle: () => ({ status: 200, body: documentOf(slots[0]) }) },
+    { method: "GET", path: "/models", handle: () => ({ status: 200, body: { models: slots.map(modelEntry) } }) },
+    ...slots.flatMap(ofModel),
+  ];
+}
+
+function modelEntry({ name, current: { share } }: ModelSlot, place: number): ModelEntry {
+  const paths = [...(place === 0 ? ["/predict"] : []), `/models/${name}/predict`];
+  return { name, job: share.job, model: share.model, paths };
 }
 
 /** Errors as events. An error without a code is an internal error. */
@@ -147,6 +161,14 @@ export async function runServe(
   emit({ type: "stopped", party: config.name });
 }
 
-function readyAnswer(body: ReadyResponse): { status: number; body: ReadyResponse } {
-  return { status: body.status === "ready" ? 200 : 503, body };
+/** Several models have the same parties: of each the first trouble. */
+function readyAnswer(answers: readonly ReadyResponse[]): { status: number; body: ReadyResponse } {
+  const parties = new Map<string, ReadyResponse["parties"][number]>();
+  for (const one of answers.flatMap((answer) => answer.parties))
+    if (parties.get(one.party)?.ready !== false) parties.set(one.party, one);
+  const isReady = answers.every(({ status }) => status === "ready");
+  return {
+    status: isReady ? 200 : 503,
+    body: { status: isReady ? "ready" : "not ready", parties: [...parties.values()] },
+  };
 }

@@ -5,6 +5,12 @@ import { Counter, Gauge, Histogram, metricsText } from "../../base/metrics.ts";
 const seconds = [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
 
+/** What the metrics show of a name under which a model is served. */
+interface ServedName {
+  readonly name: string;
+  readonly current: { readonly queuedIds: number; readonly share: { readonly job: string; readonly model: string } };
+}
+
 export class ServerMetrics {
   readonly requests = new Counter("tandem_http_requests_total", "Answered HTTP requests by path and status.");
   readonly requestSeconds = new Histogram(
@@ -28,26 +34,36 @@ export class ServerMetrics {
     "tandem_batches_total",
     "Batches asked of a passive party, by result; one that is asked again counts again.",
   );
+  readonly shadowLosses = new Counter(
+    "tandem_shadow_lost_rows_total",
+    "Rows without a score of the shadow because their request had none: dropped, or the error code.",
+  );
   readonly #queuedIds: Gauge;
+  readonly #models: Gauge;
 
-  constructor(queuedIds: () => number) {
-    this.#queuedIds = new Gauge("tandem_queued_ids", "Ids that wait for a batch.", queuedIds);
+  constructor(models: () => readonly ServedName[]) {
+    this.#queuedIds = new Gauge("tandem_queued_ids", "Ids that wait for a batch.", () =>
+      models().map(({ name, current }) => [{ model: name }, current.queuedIds]),
+    );
+    this.#models = new Gauge("tandem_served_model", "1 for each model that is served, with its job.", () =>
+      models().map(({ name, current: { share } }) => [{ model: name, job: share.job, id: share.model }, 1]),
+    );
   }
 
-  readonly onQuestion: OnQuestion = ({ party, idCount, ms, error }) => {
+  onQuestion(model: string, { party, idCount, ms, error }: Parameters<OnQuestion>[0]): void {
     if (idCount === 0) return; // a readiness check, not a request
-    this.batches.add({ party, result: error === null ? "answered" : "failed" });
-    this.batchSeconds.observe({ party }, ms / 1000);
-  };
+    this.batches.add({ model, party, result: error === null ? "answered" : "failed" });
+    this.batchSeconds.observe({ model, party }, ms / 1000);
+  }
 
-  onBatch(requestCount: number, idCount: number): void {
-    this.batchRequests.observe({}, requestCount);
-    this.batchIds.observe({}, idCount);
+  onBatch(model: string, requestCount: number, idCount: number): void {
+    this.batchRequests.observe({ model }, requestCount);
+    this.batchIds.observe({ model }, idCount);
   }
 
   onAnswer({ path, status, ms }: { readonly path: string; readonly status: number; readonly ms: number }): void {
     this.requests.add({ path, status: String(status) });
-    if (path === "/predict") this.requestSeconds.observe({}, ms / 1000);
+    if (path.endsWith("/predict")) this.requestSeconds.observe({ path }, ms / 1000);
   }
 
   text(): string {
@@ -59,7 +75,9 @@ export class ServerMetrics {
       this.batchRequests,
       this.batchSeconds,
       this.batches,
+      this.shadowLosses,
       this.#queuedIds,
+      this.#models,
     ]);
   }
 }
