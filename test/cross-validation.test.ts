@@ -19,7 +19,9 @@ import { BoostingMonitor } from "../src/gbdt/boost/boosting-monitor.ts";
 import { BoostingTask } from "../src/gbdt/boost/boosting-task.ts";
 import { type CrossValidationOutcome, FoldTurns, type Turns } from "../src/gbdt/boost/fold-turns.ts";
 import { type Minimums, noMinimums } from "../src/gbdt/split/offered-candidates.ts";
-import { usedWithin } from "../src/gbdt/split/used-thresholds.ts";
+import { rowNumbers } from "../src/base/rows/row-numbers.ts";
+import { CountedColumns } from "../src/gbdt/split/revealed-pieces.ts";
+import { revealedWithin } from "../src/gbdt/split/revealed-splits.ts";
 import { centralisedRounds, type TrainedModel } from "../src/gbdt/boost/train.ts";
 import { tuneOutcome } from "../src/gbdt/tune/outcome.ts";
 import { spaceFromText } from "../src/gbdt/tune/parse-space.ts";
@@ -170,7 +172,11 @@ async function centralisedFolds(
   const shared = {
     instanceCount: table.labels.length,
     folds: folds.length,
-    used: binned.map((_, party) => (party === 0 ? null : usedWithin(defences))),
+    revealed: binned.map((features, party) =>
+      party === 0
+        ? null
+        : revealedWithin(defences, () => new CountedColumns(features, rowNumbers(table.labels.length))),
+    ),
     rounds: new Map<string, number>(),
   };
   const growing = folds.map((validationRows, fold) =>

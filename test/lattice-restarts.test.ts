@@ -21,6 +21,7 @@ const cases = [
   ["exact sums", {}],
   ["noise", { answer_noise: 0.5 }],
   ["noise and few thresholds", { answer_noise: 0.5, max_thresholds: 1 }],
+  ["noise and few bits", { answer_noise: 0.5, outcome_bits: 0.7 }],
   ["clipped gradients", { answer_noise: 0.1 }],
 ] as const;
 

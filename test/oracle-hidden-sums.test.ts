@@ -53,7 +53,7 @@ describe("hidden sums with the lattice scheme", () => {
           { perNode: 1, perCandidate: 1 },
           { perNode: 10, perCandidate: 8 },
         ],
-        defences: { max_thresholds: 1 },
+        defences: { max_thresholds: 1, outcome_bits: 0.8 },
       },
     );
   });
@@ -96,6 +96,7 @@ describe("hidden sums with Paillier", () => {
         training: { max_depth: 3 },
       },
     ],
+    ["few bits", { rows: 60, features: [1, 2] }, { defences: { outcome_bits: 0.7 }, training: { num_round: 3 } }],
     ["few thresholds", { rows: 60, features: [1, 2] }, { defences: { max_thresholds: 1 }, training: { num_round: 3 } }],
     [
       "squared error, where the layout follows the data",

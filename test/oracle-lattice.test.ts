@@ -72,6 +72,7 @@ describe("federated equals centralised", () => {
   test("few thresholds, masked scoring", async () => {
     const table = randomTable("few", { rows: 80, features: [1, 2, 2] });
     await expectEqual({ table, defences: { max_thresholds: 2, masked_scoring: true }, training: { num_round: 4 } });
+    await expectEqual({ table, defences: { outcome_bits: 0.8 }, training: { num_round: 4 } });
   });
 
   test("a warm start", async () => {

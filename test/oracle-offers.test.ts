@@ -1,12 +1,13 @@
 /**
  * The oracle of test/oracle.test.ts where passive parties suppress candidates with few instances, or beyond the job's
- * limit of thresholds: federated equals centralised, node for node, and no feature exceeds the limit.
+ * limits of what splits reveal: federated equals centralised, node for node, and no limit is exceeded.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Defences } from "../src/privacy/defences/defences.ts";
 import type { TrainingParameters } from "../src/gbdt/parameters/training-parameters.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
 import { noMinimums } from "../src/gbdt/split/offered-candidates.ts";
+import { columnTest } from "../src/gbdt/split/split-test.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { isCampaign, partOf } from "./support/campaign.ts";
@@ -26,6 +27,8 @@ const choices: readonly Partial<Defences>[] = [
   { max_thresholds: 1 },
   { max_thresholds: 3 },
   { min_people_share: 0.06, max_thresholds: 3 },
+  { outcome_bits: 0.7 },
+  { outcome_bits: 1.2, min_people_share: 0.06 },
 ];
 
 /** The distinct thresholds or category sets of the model, per passive party and feature. */
@@ -39,6 +42,27 @@ function thresholdsOf({ passiveShares }: Pick<TestOutcome, "passiveShares">): nu
   return Array.from(byFeature.values(), ({ size }) => size);
 }
 
+/** The entropy of what the splits of a passive party reveal of its columns: of the bins of a column, per person. */
+function bitsOf({ table }: TestJob, { passiveShares }: Pick<TestOutcome, "passiveShares">): number {
+  const averages = passiveShares.map(({ splits }, i) => {
+    const columns = table.parties[i + 1];
+    const rows = [...columns[0].keys()].filter((row) => table.validationRows?.includes(row) !== true);
+    const entropies = columns.map((column, feature) => {
+      const tests = splits
+        .filter((split) => split.feature === feature)
+        .map((split) => columnTest(split, table.categories?.[i + 1][feature] ?? null));
+      const counts = new Map<string, number>();
+      for (const row of rows) {
+        const sides = tests.map((goesLeft) => (goesLeft(column[row]) ? "l" : "r")).join("");
+        counts.set(sides, (counts.get(sides) ?? 0) + 1);
+      }
+      return [...counts.values()].reduce((sum, n) => sum - (n / rows.length) * Math.log2(n / rows.length), 0);
+    });
+    return entropies.reduce((a, b) => a + b, 0) / columns.length;
+  });
+  return Math.max(...averages);
+}
+
 const largest = (counts: readonly number[]): number => Math.max(0, ...counts);
 
 /** @returns whether the defences have changed the model, and the most thresholds of a feature */
@@ -50,6 +74,8 @@ async function expectEqual(job: TestJob): Promise<{ changed: boolean; most: numb
   const most = largest(thresholdsOf(outcome));
   const limit = job.defences?.max_thresholds ?? 0;
   if (limit > 0) expect(most).toBeLessThanOrEqual(limit);
+  const bits = job.defences?.outcome_bits ?? 0;
+  if (bits > 0 && job.start === undefined) expect(bitsOf(job, outcome)).toBeLessThanOrEqual(bits + 1e-3);
   const exact = await trainInOnePlace({ ...job, defences: {} });
   return { changed: firstDifference(centralised, exact) !== null, most, outcome };
 }
@@ -63,7 +89,8 @@ describe.each(choices)("%o", (defences) => {
       most = Math.max(most, ofJob);
     }
     expect(changes, "nothing was suppressed, nothing was tested").toBeGreaterThan(0);
-    if (defences.min_people_share === undefined) expect(most).toBe(defences.max_thresholds);
+    if (defences.max_thresholds !== undefined && defences.min_people_share === undefined)
+      expect(most).toBe(defences.max_thresholds);
   });
 
   const shape = { rows: 90, features: [1, 2, 2], missingFraction: 0.15 };

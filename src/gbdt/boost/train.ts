@@ -29,7 +29,8 @@ import { checkSampling, sampleRows } from "./row-sampling.ts";
 import type { TrainingRows } from "../rows/training-rows.ts";
 import type { CategoryNames } from "../split/split-test.ts";
 import { addLeaf, type SplitRule, type Tree } from "../tree/tree.ts";
-import { type UsedThresholds, usedWithin } from "../split/used-thresholds.ts";
+import { CountedColumns, type StartTest } from "../split/revealed-pieces.ts";
+import { type RevealedSplits, revealedWithin } from "../split/revealed-splits.ts";
 import {
   beginsBoostingRound,
   endsBoostingRound,
@@ -51,8 +52,8 @@ export interface SharedJob {
   readonly folds?: number;
   /** The limits of the job if each model has its own parameters; left out: the model's own. */
   readonly whole?: TrainingParameters;
-  /** Per party the thresholds used so far; null where they are not limited, as for the active party. */
-  readonly used: readonly (UsedThresholds | null)[];
+  /** Per party what splits have revealed so far; null where that is not limited, as for the active party. */
+  readonly revealed: readonly (RevealedSplits | null)[];
   /**
    * The first round with the same gradients, by their digest, or the first tree with the same root where members are
    * hidden: its noise is that of all of them.
@@ -143,13 +144,13 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
   checkForest(parameters);
   checkConstraints(parameters, parties.flat());
   const growParameters = toGrowParameters(parameters);
-  const { instanceCount, used, rounds } = training.job ?? jobOf(training);
+  const { instanceCount, revealed, rounds } = training.job ?? jobOf(training);
   const rules = membershipRules[training.membership ?? "sent"];
   const columns = parties.map((features, owner) => ({
     features,
     sampler: new ColumnSampler(toColumnRates(parameters), parameters.seed, training.samplingSecrets?.[owner] ?? ""),
     ...offersOf(training, rules, owner, instanceCount),
-    used: used[owner],
+    revealed: revealed[owner],
     noiseSecret: owner === 0 ? null : (training.noiseSecrets?.[owner] ?? null),
   }));
   assert(areOff(columns[0].minimums), "the active party has no minimums");
@@ -227,15 +228,24 @@ export async function* centralisedRounds(training: CentralisedTraining): AsyncGe
 /** A job of one model. */
 function jobOf({ parties, rows, start = null, defences }: CentralisedTraining): SharedJob {
   const rules = (start?.model.trees ?? []).flat().flatMap((node) => (node.kind === "split" ? [node.rule] : []));
-  const used = parties.map((_, party) =>
-    party === 0
-      ? null
-      : usedWithin(
-          defences,
-          rules.filter(({ owner }) => owner === party),
-        ),
-  );
-  return { instanceCount: trainingInstanceCount(rows.count, rows.validation?.length ?? 0), used, rounds: new Map() };
+  const revealed = parties.map((features, party) => {
+    if (party === 0) return null;
+    const own = rules.filter(({ owner }) => owner === party);
+    const columns = (): CountedColumns =>
+      new CountedColumns(features, rows.training ?? rowNumbers(rows.count), own.map(startTest));
+    return revealedWithin(defences, columns, own);
+  });
+  return {
+    instanceCount: trainingInstanceCount(rows.count, rows.validation?.length ?? 0),
+    revealed,
+    rounds: new Map(),
+  };
+
+  function startTest(test: SplitRule): StartTest {
+    assert(start !== null, "rules of a start model");
+    const names = start.names?.[test.owner]?.[test.feature] ?? null;
+    return { test, values: start.columns[test.owner][test.feature], names };
+  }
 }
 
 function offersOf(

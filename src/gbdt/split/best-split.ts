@@ -30,6 +30,7 @@ export interface PartySplit {
  * @param totals the node's row, from nodeTotals
  * @param isOffered which candidates may be chosen; null: all
  * @param noise of a passive party's sums; null: none
+ * @param pieces per bin its piece, where sets of categories must be unions of pieces; null: they need not
  * @returns null if no candidate is allowed
  */
 export function bestSplitOf(
@@ -41,6 +42,7 @@ export function bestSplitOf(
   bounds: WeightBounds = unbounded,
   isOffered: ((candidate: Candidate) => boolean) | null = null,
   noise: CandidateNoise | null = null,
+  pieces: Uint32Array | null = null,
 ): PartySplit | null {
   if (isPartitioned(feature)) {
     const rows = noise === null ? histogram : histogram.slice();
@@ -52,7 +54,13 @@ export function bestSplitOf(
     const best =
       suppressed.length === 0
         ? null
-        : bestPartition({ rows, hasMissing: feature.hasMissing, suppressed }, totals, gain, bounds, noise?.draws);
+        : bestPartition(
+            { rows, hasMissing: feature.hasMissing, suppressed, pieces },
+            totals,
+            gain,
+            bounds,
+            noise?.draws,
+          );
     return best && { gain: best.gain, feature: index, candidate: best.candidate };
   }
   const sides = leftSums(feature, histogram);

@@ -37,6 +37,36 @@ function randomCategories(seed: number, count: number, hasMissing: boolean): Cat
 const best = (given: CategoryRows, gain = new TreeGain(grids, plain)) =>
   bestPartition(given, totalOf(given.rows), gain);
 
+test("with pieces: the best of all their unions, by exhaustive search", () => {
+  for (let seed = 0; seed < 40; seed++) {
+    const random = new SeededRandom(`pieces ${seed}`);
+    const hasMissing = seed % 2 === 0;
+    const given = randomCategories(seed, 6, hasMissing);
+    const pieces = Array.from(given.suppressed, () => random.below(4));
+    const gain = new TreeGain(grids, plain);
+    const total = totalOf(given.rows);
+    const found = best({ ...given, pieces }, gain);
+    let highest = -Infinity;
+    for (let set = 1; set < 15; set++) {
+      const side = new Float64Array(3);
+      const isRight = (place: number): boolean => (set >> pieces[place]) % 2 === 1;
+      pieces.forEach((_, place) => {
+        if (isRight(place)) addRow(side, given.rows.subarray(3 * place, 3 * place + 3));
+      });
+      // Missing values alone are on no side.
+      const sides = pieces.slice(0, 6).map((_, place) => isRight(place));
+      if (new Set(sides).size === 2) highest = Math.max(highest, gain.gains(side, total)[0]);
+    }
+    expect(found?.gain ?? -Infinity, `seed ${seed}`).toBe(highest);
+    if (found === null) continue;
+    const { categories, missingLeft } = found.candidate;
+    const right = new Set(missingLeft ? categories : [...categories, 6]);
+    pieces.forEach((piece, a) => {
+      pieces.forEach((other, b) => expect(piece !== other || right.has(a) === right.has(b)).toBe(true));
+    });
+  }
+});
+
 describe("the best of all sets, by exhaustive search", () => {
   test.each([2, 3, 5, 7])("of %i categories, with and without missing values", (count) => {
     for (let seed = 0; seed < 20; seed++) {

@@ -9,7 +9,9 @@
  * feature it is the sums that the active party has decrypted, without names.
  *
  * A party may suppress categories with few instances (gbdt/split/offered-categories.ts). They are in no set: they stay
- * left, as unknown categories do.
+ * left, as unknown categories do. Where what splits reveal is limited, sets may have to be unions of pieces
+ * (gbdt/split/bit-places.ts): then the search is over pieces in place of categories, each with the sums of its
+ * categories, by lowest code on a tie. The piece that has the missing values is in place of these.
  */
 import type { CategoryCandidate } from "./candidate.ts";
 import { type TreeGain, unbounded, type WeightBounds } from "./gain.ts";
@@ -22,6 +24,8 @@ export interface CategoryRows {
   readonly hasMissing: boolean;
   /** Per row 1 if it is suppressed and must be ignored. */
   readonly suppressed: Uint8Array;
+  /** Per row its piece: a set has all categories of a piece, or none. Left out: each row is one. */
+  readonly pieces?: ArrayLike<number> | null;
 }
 
 export interface PartitionSplit {
@@ -33,12 +37,13 @@ export interface PartitionSplit {
 
 /** @param draws of noise in each category's row @returns null if no set is allowed */
 export function bestPartition(
-  { rows, hasMissing, suppressed }: CategoryRows,
+  categories: CategoryRows,
   totals: Float64Array,
   gain: TreeGain,
   bounds: WeightBounds = unbounded,
   draws = 0,
 ): PartitionSplit | null {
+  const { rows, hasMissing, suppressed, members } = joinedPieces(categories, totals.length);
   const stride = totals.length;
   const rowOf = (place: number): Float64Array => rows.subarray(place * stride, (place + 1) * stride);
   const categoryCount = suppressed.length - (hasMissing ? 1 : 0);
@@ -48,14 +53,17 @@ export function bestPartition(
   // Suppressed categories come after the last one: all others together can be split off from them.
   const length = order.length + (suppressed.includes(1) ? 1 : 0);
   const cutsMax = Math.min(gain.maxCatThreshold, length) - 1;
-  if (cutsMax < 1) return null;
   const missing = hasMissing && suppressed[categoryCount] === 0 ? rowOf(categoryCount) : null;
   const isMissingSuppressed = hasMissing && missing === null;
-  const cuts = Array.from({ length: cutsMax }, (_, i) => i + 1);
+  const cuts = Array.from({ length: Math.max(0, cutsMax) }, (_, i) => i + 1);
   const tried = [
     ...cuts.map((cut) => ({ cut, missingLeft: true })),
     ...cuts.map((cut) => ({ cut: length - cut, missingLeft: isMissingSuppressed })),
   ];
+  // Categories in one piece with the missing values may be split off from all others.
+  if (missing !== null && members[categoryCount].length > 1 && order.length > 0 && length === order.length)
+    tried.push({ cut: length, missingLeft: true });
+  if (tried.length === 0) return null;
 
   const prefixes = prefixRows(order.map(rowOf), stride);
   const sides = new Float64Array(tried.length * stride);
@@ -65,15 +73,43 @@ export function bestPartition(
     side.set(prefixes[cut]);
     const takesMissing = !missingLeft && missing !== null;
     if (takesMissing) addRow(side, missing);
-    drawn[i] = draws * (cut + (takesMissing ? 1 : 0));
+    const places = takesMissing ? [...order.slice(0, cut), categoryCount] : order.slice(0, cut);
+    drawn[i] = draws * places.reduce((sum, place) => sum + members[place].length, 0);
   });
   const best = selectBest(gain.gains(sides, totals, bounds, 0, drawn));
   if (best.indices.length === 0) return null;
   const [first] = best.indices;
   const { cut, missingLeft } = tried[first];
-  const categories = order.slice(0, cut).sort((a, b) => a - b);
+  const places = missingLeft || missing === null ? order.slice(0, cut) : [...order.slice(0, cut), categoryCount];
+  const inSet = places.flatMap((place) => members[place]).filter((place) => place < countOf(categories));
   const right = sides.slice(first * stride, (first + 1) * stride);
-  return { gain: best.gain, candidate: { categories, missingLeft }, right };
+  return { gain: best.gain, candidate: { categories: inSet.sort((a, b) => a - b), missingLeft }, right };
+}
+
+/** Without missing values. */
+function countOf({ suppressed, hasMissing }: CategoryRows): number {
+  return suppressed.length - (hasMissing ? 1 : 0);
+}
+
+/** One row per piece, that of the missing values last, and the categories of each. */
+function joinedPieces(
+  { rows, hasMissing, suppressed, pieces = null }: CategoryRows,
+  stride: number,
+): CategoryRows & { readonly members: readonly (readonly number[])[] } {
+  const places = Array.from(suppressed.keys());
+  if (pieces === null) return { rows, hasMissing, suppressed, members: places.map((place) => [place]) };
+  const byPiece = new Map<number, number[]>();
+  for (const place of places) byPiece.set(pieces[place], [...(byPiece.get(pieces[place]) ?? []), place]);
+  const last = hasMissing ? pieces[suppressed.length - 1] : -1;
+  const members = [...byPiece].filter(([piece]) => piece !== last).map(([, of]) => of);
+  if (hasMissing) members.push(byPiece.get(last) ?? []);
+  const joined = new Float64Array(members.length * stride);
+  members.forEach((of, i) => {
+    for (const place of of)
+      addRow(joined.subarray(i * stride, (i + 1) * stride), rows.subarray(place * stride, (place + 1) * stride));
+  });
+  const isSuppressed = Uint8Array.from(members, (of) => (of.some((place) => suppressed[place] === 1) ? 1 : 0));
+  return { rows: joined, hasMissing, suppressed: isSuppressed, members };
 }
 
 /** XGBoost compares these weights in float32, and its sort is stable. */

@@ -12,7 +12,7 @@ import { areOff, type Minimums, OfferedCandidates } from "./offered-candidates.t
 import { SentTotals } from "./sent-totals.ts";
 import { toSplitRule, type SplitRule } from "../tree/tree.ts";
 import { type NoiseNames, TreeNoise } from "./tree-noise.ts";
-import type { UsedThresholds } from "./used-thresholds.ts";
+import type { RevealedSplits } from "./revealed-splits.ts";
 
 interface OwnedSplit extends PartySplit {
   readonly owner: number;
@@ -25,8 +25,8 @@ export interface PartyColumns {
   readonly minimums: Minimums;
   /** Per feature and candidate 1 if it is offered at any node; null: all are. */
   readonly ever: readonly Uint8Array[] | null;
-  /** Null: the number of thresholds is not limited. */
-  readonly used: UsedThresholds | null;
+  /** Null: what splits reveal is not limited. */
+  readonly revealed: RevealedSplits | null;
   /** The noise of the party if gradients have noise; null: none. */
   readonly noiseSecret: Uint8Array | null;
 }
@@ -87,15 +87,15 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
   async root(root: GrowingNode): Promise<OwnedSplit | null> {
     const members = { id: root.id, members: root.sampled };
     const { noise: scale = null, grids } = this.#gradients;
-    this.#offered = this.#parties.map(({ features, minimums, used, ever }) =>
-      areOff(minimums) && used === null && ever === null
+    this.#offered = this.#parties.map(({ features, minimums, revealed, ever }) =>
+      areOff(minimums) && revealed === null && ever === null
         ? null
         : new OfferedCandidates(
             minimums,
             features,
             features.map(({ bins }) => bins),
             members,
-            used,
+            revealed,
             ever,
           ),
     );
@@ -144,10 +144,10 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
     chosen: readonly { readonly node: GrowingNode; readonly found: OwnedSplit }[],
   ): Promise<SplitOutcome<SplitRule>[]> {
     return chosen.map(({ node, found }) => {
-      const { features, used } = this.#parties[found.owner];
+      const { features, revealed } = this.#parties[found.owner];
       const feature = features[found.feature];
       const rule = toSplitRule(found.owner, found.feature, feature, found.candidate);
-      used?.add(rule);
+      revealed?.add(rule);
       const sides = partition(feature, found.candidate, node.instances);
       this.#watch?.split(node, found, sides.left);
       return {
@@ -193,6 +193,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
           node.bounds,
           isOffered,
           this.#noise[owner]?.candidates(node.id, index) ?? null,
+          offered?.pieces(node.id, index) ?? null,
         );
         bests[owner] = betterOfParty(bests[owner], split);
       }

@@ -1,6 +1,6 @@
 /**
- * Which of a party's candidates may split a node under minimums or a limit of thresholds: a function of counts and of
- * the earlier splits, which the passive party and the centralised trainer both call.
+ * Which of a party's candidates may split a node under minimums or limits of what splits reveal: a function of counts
+ * and of the earlier splits, which the passive party and the centralised trainer both call.
  *
  * Sums add up, parent = left + right, so two of them determine the third. Candidates are therefore offered or
  * suppressed at both children of a split together, and a suppressed candidate stays suppressed below: all visible sums
@@ -17,8 +17,9 @@ import { isCategorical } from "./category-candidate.ts";
 import { leftSums } from "./histogram.ts";
 import { offeredCategoryCandidates } from "./offered-categories.ts";
 import { spacedThresholds } from "./spaced-thresholds.ts";
+import { BitPlaces } from "./bit-places.ts";
 import { ThresholdPlaces } from "./threshold-places.ts";
-import type { UsedThresholds } from "./used-thresholds.ts";
+import type { RevealedSplits } from "./revealed-splits.ts";
 
 /**
  * The minimum number of summed instances of a node, and on each side of a candidate; 1: no minimum, an empty side is
@@ -50,6 +51,8 @@ export class OfferedCandidates {
   readonly #bins: readonly Uint16Array[];
   /** Null: the number of thresholds is not limited. */
   readonly #places: ThresholdPlaces | null;
+  /** Null: what splits reveal is not limited in bits. */
+  readonly #bits: BitPlaces | null;
   /**
    * Per node, feature and candidate, in the order of candidatesOf: 1 if offered. Nodes whose children are known are
    * removed.
@@ -58,7 +61,7 @@ export class OfferedCandidates {
 
   /**
    * @param bins per feature the bin of each possible member
-   * @param used the thresholds used so far, if their number is limited; the caller that decides a split adds to it
+   * @param revealed what splits have revealed so far, if that is limited; the caller that decides a split adds to it
    * @param ever per feature and candidate 1 if it is offered at any node; null: all are
    */
   constructor(
@@ -66,13 +69,14 @@ export class OfferedCandidates {
     features: readonly BinnedFeature[],
     bins: readonly Uint16Array[],
     root: CountedNode,
-    used: UsedThresholds | null = null,
+    revealed: RevealedSplits | null = null,
     ever: readonly Uint8Array[] | null = null,
   ) {
     this.#minimums = minimums;
     this.#features = features;
     this.#bins = bins;
-    this.#places = used && new ThresholdPlaces(used, features, root.id);
+    this.#places = revealed?.thresholds ? new ThresholdPlaces(revealed.thresholds, features, root.id) : null;
+    this.#bits = revealed?.budget ? new BitPlaces(revealed.budget, features, root.id) : null;
     this.#offered.set(
       root.id,
       features.map((_, feature) => this.#offeredOf(feature, [root], ever?.[feature] ?? null)),
@@ -84,6 +88,7 @@ export class OfferedCandidates {
     const before = this.#offered.get(parent);
     assert(before !== undefined, "children are registered once, after their parent");
     this.#places?.split(parent, left.id, right.id);
+    this.#bits?.split(parent, left.id, right.id);
     const offered = before.map((above, feature) => this.#offeredOf(feature, [left, right], above));
     this.#offered.set(left.id, offered).set(right.id, offered).delete(parent);
   }
@@ -93,13 +98,26 @@ export class OfferedCandidates {
     return this.#offered.get(node)?.[feature][candidateIndex(this.#features[feature], candidate)] === 1;
   }
 
+  /** Per bin of a feature its piece, where sets of categories must be unions of pieces; null: they need not. */
+  pieces(node: number, feature: number): Uint32Array | null {
+    return this.#bits?.pieces(node, feature) ?? null;
+  }
+
   /** Per candidate of a feature 1 if it is offered at a pair of nodes, or at the root. */
   #offeredOf(feature: number, nodes: readonly CountedNode[], above: Uint8Array | null): Uint8Array {
     const binned = this.#features[feature];
-    const before = both(above, this.#places?.allowed(nodes[0].id, feature) ?? null);
-    if (areOff(this.#minimums)) return before ?? new Uint8Array(candidateCount(binned)).fill(1);
+    const [{ id }] = nodes;
+    const placed = both(this.#places?.allowed(id, feature) ?? null, this.#bits?.allowed(id, feature) ?? null);
+    const before = both(above, placed);
+    if (areOff(this.#minimums)) {
+      const all = before ?? new Uint8Array(candidateCount(binned)).fill(1);
+      return wholePieces(all, this.pieces(id, feature));
+    }
     const counts = nodes.map(({ members }) => this.#binCounts(feature, members));
-    if (isCategorical(binned)) return offeredCategoryCandidates(binned, this.#minimums, counts, before);
+    if (isCategorical(binned)) {
+      const shown = offeredCategoryCandidates(binned, this.#minimums, counts, before);
+      return wholePieces(shown, this.pieces(id, feature));
+    }
     const large = this.#largeEnough(binned, counts);
     const offered = both(large, before) ?? large;
     const { between = 1 } = this.#minimums;
@@ -125,6 +143,13 @@ export class OfferedCandidates {
     for (const member of members) counts[bins[member]]++;
     return counts;
   }
+}
+
+/** A piece with a category that is not offered can be in no set. */
+function wholePieces(offered: Uint8Array, pieces: Uint32Array | null): Uint8Array {
+  if (pieces === null) return offered;
+  const broken = new Set(pieces.filter((_, bin) => offered[bin] === 0));
+  return offered.map((isOffered, bin) => (broken.has(pieces[bin]) ? 0 : isOffered));
 }
 
 /** The intersection; null stands for all. */

@@ -5,19 +5,8 @@
  * A threshold counts once for both directions of missing values. "Present left, missing right" has a separate
  * threshold. For a categorical feature each category that was split off counts, or each category set.
  */
-import type { Defences } from "../../privacy/defences/defences.ts";
+import type { NamedTest } from "./named-test.ts";
 import type { SplitTest } from "./split-test.ts";
-
-/** Those of a job's defences that limit the splits of each passive feature. */
-export type SplitLimits = Pick<Defences, "max_thresholds">;
-
-/** What is offered at a node depends on the splits before it. */
-export function limitsSplits({ max_thresholds: limit }: SplitLimits): boolean {
-  return limit > 0;
-}
-
-/** A split of a feature by name, as in rules and in the splits of a share. */
-export type NamedTest = SplitTest & { readonly featureName: string };
 
 export class UsedThresholds {
   /** Per feature; at least 1. */
@@ -53,11 +42,6 @@ export class UsedThresholds {
     for (const [feature, known] of this.#byFeature) copy.#byFeature.set(feature, new Set(known));
     return copy;
   }
-}
-
-/** Those of the given splits. Null: the job has no limit. */
-export function usedWithin(limits: SplitLimits | undefined, splits?: Iterable<NamedTest>): UsedThresholds | null {
-  return limits !== undefined && limitsSplits(limits) ? new UsedThresholds(limits.max_thresholds, splits) : null;
 }
 
 /** Equal for tests that count as one. */

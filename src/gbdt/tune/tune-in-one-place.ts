@@ -1,7 +1,9 @@
 /** A centralised search over parameters: the same trees as in a federated search, without encryption. */
 import { beginsBoostingRound, endsBoostingRound } from "../boost/gradient-rounds.ts";
 import { centralisedRounds, type CentralisedTraining } from "../boost/train.ts";
-import { usedWithin } from "../split/used-thresholds.ts";
+import { rowNumbers } from "../../base/rows/row-numbers.ts";
+import { CountedColumns } from "../split/revealed-pieces.ts";
+import { revealedWithin } from "../split/revealed-splits.ts";
 import type { TrialTurns } from "./trial-turns.ts";
 
 export interface OnePlaceSearch extends Pick<
@@ -25,11 +27,15 @@ interface GrowingModel {
 
 export async function growTrials(turns: TrialTurns, { folds, onTurn, ...training }: OnePlaceSearch): Promise<void> {
   const models = new Map<number, GrowingModel[]>();
-  const used = training.parties.map((_, party) => (party === 0 ? null : usedWithin(training.defences)));
+  const revealed = training.parties.map((features, party) =>
+    party === 0
+      ? null
+      : revealedWithin(training.defences, () => new CountedColumns(features, rowNumbers(training.rows.count))),
+  );
   const job = {
     instanceCount: training.rows.count,
     folds: folds.length,
-    used,
+    revealed,
     rounds: new Map<string, number>(),
     whole: turns.whole,
   };

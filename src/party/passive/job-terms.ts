@@ -1,7 +1,8 @@
 /** The stored terms of a job: a later attempt must have the same. */
 import { TandemError } from "../../base/error.ts";
-import type { PartyTable } from "../../data/dataset.ts";
-import { usedWithin } from "../../gbdt/split/used-thresholds.ts";
+import { categoryNamesPerFeature, type PartyTable } from "../../data/dataset.ts";
+import { startBits } from "../../gbdt/split/revealed-pieces.ts";
+import { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
 import { type AgreedParameters, flatParameters } from "../../protocol/job-parameters.ts";
 import type { OwnSplit } from "../../protocol/passive/role.ts";
 import { toBase64 } from "../../store/stored-numbers.ts";
@@ -68,7 +69,8 @@ export async function startSplits(
   if (share.scoreNoise !== undefined)
     throw new TandemError("POLICY", `start_model: ${name} made it with score_noise, so no job can continue it`);
   // Used thresholds may be used again: a start model with more than the limit would defeat it.
-  if (usedWithin(agreed.defences, share.splits)?.isExceeded === true)
+  const { max_thresholds: limit } = agreed.defences;
+  if (limit > 0 && new UsedThresholds(limit, share.splits).isExceeded)
     throw new TandemError(
       "POLICY",
       `start_model: ${name} has more thresholds in it than max_thresholds allows, so the job cannot continue it`,
@@ -78,5 +80,24 @@ export async function startSplits(
       "HANDSHAKE_MISMATCH",
       `start_trees: the active party proposes ${agreed.startTrees}, ${name} has splits of later trees`,
     );
-  return files.using(async () => splitsOver(share.splits, table));
+  return files.using(async () => {
+    const splits = splitsOver(share.splits, table);
+    const { outcome_bits: bitsMax } = agreed.defences;
+    if (bitsMax > 0 && bitsOf(splits, table) > bitsMax * table.features.length)
+      throw new TandemError(
+        "POLICY",
+        `start_model: the splits of ${name} in it reveal more than outcome_bits allows, so the job cannot continue it`,
+      );
+    return splits;
+  });
+}
+
+function bitsOf(splits: readonly OwnSplit[], table: PartyTable): number {
+  const names = categoryNamesPerFeature(table);
+  const tests = splits.map((split) => ({
+    test: split,
+    values: table.features[split.feature],
+    names: names[split.feature],
+  }));
+  return startBits(tests, table.ids.length);
 }

@@ -11,12 +11,14 @@ import { hiddenSums } from "./hidden-sums.ts";
 import { maskedScoring } from "./masked-scoring.ts";
 import { maxThresholds } from "./max-thresholds.ts";
 import { minPeopleShare } from "./min-people-share.ts";
+import { outcomeBits } from "./outcome-bits.ts";
 import { scoreNoise } from "./score-noise.ts";
 
 export const defences = {
   answer_noise: answerNoise,
   min_people_share: minPeopleShare,
   max_thresholds: maxThresholds,
+  outcome_bits: outcomeBits,
   masked_scoring: maskedScoring,
   score_noise: scoreNoise,
   hidden_outcomes: hiddenOutcomes,

@@ -16,7 +16,7 @@ import { sampleRows } from "../../gbdt/boost/row-sampling.ts";
 import { addLeafWeights, toGrowParameters } from "../../gbdt/boost/train.ts";
 import type { GrownTree } from "../../gbdt/tree/grow.ts";
 import type { Tree } from "../../gbdt/tree/tree.ts";
-import { limitsSplits } from "../../gbdt/split/used-thresholds.ts";
+import { limitsSplits } from "../../gbdt/split/revealed-splits.ts";
 import { BusyClock } from "./busy-clock.ts";
 import { type ActiveRule, growFederatedTree, type TreeTask } from "./federated-tree.ts";
 import type { ActiveJob, PhaseTimesMs, RoundMetrics, StoredRound } from "./job.ts";

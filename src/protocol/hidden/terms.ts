@@ -1,6 +1,6 @@
 /** Values that both parties of a job compute identically where members are hidden. */
 import { createHash } from "node:crypto";
-import { limitsSplits } from "../../gbdt/split/used-thresholds.ts";
+import { limitsSplits } from "../../gbdt/split/revealed-splits.ts";
 import { nodesAskedMax } from "../../gbdt/tree/grow.ts";
 import { type AgreedParameters, firstTreeOf, treeCountOf } from "../job-parameters.ts";
 

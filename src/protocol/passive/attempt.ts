@@ -2,6 +2,7 @@
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { Tally } from "../../messages/tally.ts";
+import { CountedColumns } from "../../gbdt/split/revealed-pieces.ts";
 import type { TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
 import { firstTreeOf } from "../job-parameters.ts";
 import { AnsweredSplits, type OwnSplit } from "./answered-splits.ts";
@@ -9,8 +10,8 @@ import { Course } from "./course.ts";
 import type { PassiveJob } from "./job.ts";
 import { noProgress, StoredProgress } from "./progress.ts";
 import { ReceivedGradients } from "./received-gradients.ts";
-import { ThresholdLimit } from "./threshold-limit.ts";
-import type { PassiveTrees } from "./trees.ts";
+import { SplitLimit } from "./split-limit.ts";
+import { type PassiveTrees, trainingRows } from "./trees.ts";
 
 export class Attempt {
   readonly job: PassiveJob;
@@ -19,7 +20,6 @@ export class Attempt {
   readonly tally: Tally;
   readonly progress: StoredProgress;
   readonly answered: AnsweredSplits;
-  readonly limit: ThresholdLimit;
   /** Gradients of this attempt and earlier ones. */
   readonly received: ReceivedGradients;
   /** Serialises changes of the answered splits. */
@@ -28,6 +28,7 @@ export class Attempt {
   heldBack: Uint8Array = new Uint8Array(0);
   /** A round was begun in this attempt. */
   hasBegunRound = false;
+  #limit: SplitLimit | null = null;
   #grown: { readonly trees: PassiveTrees<TreeNodes>; readonly setUp: string } | null = null;
 
   constructor(job: PassiveJob) {
@@ -37,12 +38,23 @@ export class Attempt {
     this.progress = new StoredProgress(job.progress ?? noProgress, job.store ?? (() => Promise.resolve()));
     this.answered = new AnsweredSplits(this.progress, job.agreed.treesPerRound);
     this.received = new ReceivedGradients(job.roundStore ?? null, (words) => job.observer.alarm?.(words));
-    this.limit = new ThresholdLimit(job.agreed.defences, this.splits);
   }
 
   /** Including those of a start model, which come first. */
   get splits(): readonly OwnSplit[] {
     return [...(this.job.start ?? []).map(({ split }) => split), ...this.answered.splits];
+  }
+
+  /** Known after the join. */
+  get limit(): SplitLimit {
+    const { features, agreed, start = [] } = this.job;
+    const columns = (): CountedColumns =>
+      new CountedColumns(
+        features,
+        trainingRows(this.job, this.heldBack),
+        start.map(({ split, values, names = null }) => ({ test: split, values, names })),
+      );
+    return (this.#limit ??= new SplitLimit(agreed.defences, columns, this.splits));
   }
 
   /** Number of finished trees, including those of a start model and of local rounds. */

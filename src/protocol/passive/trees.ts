@@ -7,7 +7,7 @@ import { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
 import { candidateCount } from "../../gbdt/split/candidate.ts";
 import { minimumsOfJob } from "../../gbdt/split/job-minimums.ts";
 import type { PartyNoise } from "../../gbdt/split/tree-noise.ts";
-import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import type { RevealedSplits } from "../../gbdt/split/revealed-splits.ts";
 import type { TreeJob, TreeNodes } from "../../scheme/candidates/tree-nodes.ts";
 import { TreeSample } from "../../scheme/candidates/tree-sample.ts";
 import { isSet } from "../../wire/bitmap.ts";
@@ -20,7 +20,7 @@ type NodesOf<Nodes> = (
   tree: number,
   round: number,
   sample: TreeSample,
-  used: UsedThresholds | null,
+  revealed: RevealedSplits | null,
 ) => Nodes;
 
 export class PassiveTrees<Nodes extends TreeNodes> {
@@ -35,8 +35,8 @@ export class PassiveTrees<Nodes extends TreeNodes> {
   #current: Nodes | null = null;
 
   /**
-   * @param nodesOf makes the nodes of a new tree from its columns, its number and its round's, its sample, and the
-   * thresholds used
+   * @param nodesOf makes the nodes of a new tree from its columns, its number and its round's, its sample, and what
+   * splits have revealed
    */
   constructor(job: PassiveJob, nodesOf: NodesOf<Nodes>) {
     this.#job = job;
@@ -54,28 +54,28 @@ export class PassiveTrees<Nodes extends TreeNodes> {
   /**
    * The first tree of a round.
    * @param sampled bitmap of the instances that the round is trained on; empty: all
-   * @param used thresholds of earlier splits; null: no limit
+   * @param revealed by earlier splits; null: no limit
    * @param columnRate of the round; 0: as agreed
    * @param firstTree of the first round with the same gradients, whose order and noise it has
    */
-  begin(tree: number, sampled: Uint8Array, used: UsedThresholds | null, columnRate = 0, firstTree = tree): Nodes {
+  begin(tree: number, sampled: Uint8Array, revealed: RevealedSplits | null, columnRate = 0, firstTree = tree): Nodes {
     const { features, instanceCount, agreed } = this.#job;
     this.#sampler = columnRate === 0 ? this.#agreedSampler : samplerOf(this.#job, columnRate);
     this.#round = Math.floor(firstTree / agreed.treesPerRound);
-    return this.#start(tree, new TreeSample(features, instanceCount, sampled), used);
+    return this.#start(tree, new TreeSample(features, instanceCount, sampled), revealed);
   }
 
   /** Another tree of the same round. */
-  next(tree: number, used: UsedThresholds | null): Nodes {
+  next(tree: number, revealed: RevealedSplits | null): Nodes {
     const before = this.current;
-    const nodes = this.#start(tree, before.sample, used);
+    const nodes = this.#start(tree, before.sample, revealed);
     // Trees of a round share their root, unless columns or thresholds differ.
-    nodes.isRootAsked = before.isRootAsked && used === null && this.#agreedSampler.takesAll;
+    nodes.isRootAsked = before.isRootAsked && revealed === null && this.#agreedSampler.takesAll;
     return nodes;
   }
 
-  #start(tree: number, sample: TreeSample, used: UsedThresholds | null): Nodes {
-    return (this.#current = this.#nodesOf(this.#sampler, tree, this.#round, sample, used));
+  #start(tree: number, sample: TreeSample, revealed: RevealedSplits | null): Nodes {
+    return (this.#current = this.#nodesOf(this.#sampler, tree, this.#round, sample, revealed));
   }
 }
 

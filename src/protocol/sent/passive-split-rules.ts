@@ -8,7 +8,7 @@
  */
 import { TandemError } from "../../base/error.ts";
 import { treeSizeMax } from "../../gbdt/tree/grow.ts";
-import { limitsSplits } from "../../gbdt/split/used-thresholds.ts";
+import { limitsSplits } from "../../gbdt/split/revealed-splits.ts";
 import type { Parted } from "../../scheme/candidates/tree-nodes.ts";
 import type { AgreedParameters } from "../job-parameters.ts";
 import type { AnsweredSplits } from "../passive/answered-splits.ts";

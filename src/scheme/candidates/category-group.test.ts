@@ -138,6 +138,11 @@ describe("a deviating party is rejected", () => {
         answer.node === 0 ? answer : { ...answer, groups: answer.groups.map((one) => ({ ...one, flipped: 0 })) },
       /different category groups/,
     ],
+    [
+      "pieces of fewer categories than a group has",
+      (answer) => ({ ...answer, groups: answer.groups.map((one) => ({ ...one, pieces: [0] })) }),
+      /do not match/,
+    ],
   ])("%s", async (_name, change, message, enabled = true) => {
     await expectError(() => job(change, enabled), "PROTOCOL_STATE", message);
   });
@@ -160,5 +165,31 @@ describe("a deviating party is rejected", () => {
     expect(
       nodes.setAt(0, create(CategorySetSchema, { group: 0, categories: [0, 3], missingLeft: true })),
     ).toMatchObject({ feature: 1, categories: [0, 3], missingLeft: true });
+  });
+
+  test("where bits are used up, a set that divides a piece is rejected, and a union of pieces is not", async () => {
+    const { passives, run } = prepareJob({
+      table: categoricalTable("pieces", { rows: 90, features: [1, 0], categories: [[], [6]], missingFraction: 0.1 }),
+      kernel: selectKernel(),
+      key,
+      training: { num_round: 3, max_depth: 2, enable_categorical: true },
+      defences: { outcome_bits: 1.2 },
+    });
+    await run();
+    const nodes = passives[0].scheme.nodes();
+    const [{ pieces = [], size }] = nodes.task(1).groups;
+    const ask = (right: readonly number[]) => {
+      const categories = right.filter((place) => place < size - 1);
+      return nodes.setAt(
+        1,
+        create(CategorySetSchema, { group: 0, categories, missingLeft: !right.includes(size - 1) }),
+      );
+    };
+    const ofPiece = (piece: number): number[] => [...pieces.keys()].filter((place) => pieces[place] === piece);
+    expect(new Set(pieces).size).toBeGreaterThan(1);
+    const whole =
+      [...new Set(pieces)].map(ofPiece).find((piece) => piece.length > 1 && !piece.includes(size - 1)) ?? [];
+    expect(ask(whole)).toMatchObject({ categories: whole });
+    await expectError(() => ask(whole.slice(1)), "PROTOCOL_STATE", /divides a piece/);
   });
 });

@@ -25,6 +25,8 @@ export interface CategoryGroup {
   readonly hasMissing: boolean;
   /** The index of the candidate that is summed over the complement instead; -1: none. */
   readonly flipped: number;
+  /** Per candidate its piece at a node: a set has all categories of a piece, or none. Left out: each is one. */
+  readonly pieces?: readonly number[];
 }
 
 /** The set of categories of a group that splits a node best. */
@@ -35,13 +37,24 @@ export interface CategorySet extends CategoryCandidate {
 export function groupMessages(
   groups: readonly CategoryGroup[],
 ): (MessageInitShape<typeof CategoryGroupSchema> & CategoryGroup)[] {
-  return groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped: flipped + 1 }));
+  return groups.map(({ size, hasMissing, flipped, pieces = [] }) => ({
+    size,
+    hasMissing,
+    flipped: flipped + 1,
+    pieces: [...pieces],
+  }));
 }
 
 /** @throws TandemError PROTOCOL_STATE for invalid groups, or groups larger than the answer */
 export function groupsFrom(messages: readonly CategoryGroupMessage[], candidateCount: number): CategoryGroup[] {
-  const groups = messages.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped: flipped - 1 }));
-  const isPossible = groups.every(({ size, hasMissing, flipped }) => size >= (hasMissing ? 3 : 2) && flipped < size);
+  const groups = messages.map(({ size, hasMissing, flipped, pieces }): CategoryGroup => {
+    const group = { size, hasMissing, flipped: flipped - 1 };
+    return pieces.length === 0 ? group : { ...group, pieces };
+  });
+  const isPossible = groups.every(
+    ({ size, hasMissing, flipped, pieces }) =>
+      size >= (hasMissing ? 3 : 2) && flipped < size && (pieces === undefined || pieces.length === size),
+  );
   if (!isPossible || groupedCount(groups) > candidateCount)
     throw new TandemError("PROTOCOL_STATE", "category groups do not match the candidates");
   return groups;
@@ -52,6 +65,7 @@ export function groupedCount(groups: readonly CategoryGroup[]): number {
   return groups.reduce((sum, { size }) => sum + size, 0);
 }
 
+/** Whether they are of the same features; pieces may differ. */
 export function sameGroups(a: readonly CategoryGroup[], b: readonly CategoryGroup[]): boolean {
   return (
     a.length === b.length &&
@@ -64,7 +78,7 @@ export function sameGroups(a: readonly CategoryGroup[], b: readonly CategoryGrou
 
 /** Each category's own row, from the candidates of a node. @param totals the node's row */
 export function categoryRows(
-  { size, hasMissing, flipped }: CategoryGroup,
+  { size, hasMissing, flipped, pieces }: CategoryGroup,
   first: number,
   sides: { readonly rows: Float64Array; readonly suppressed: Uint8Array },
   totals: Float64Array,
@@ -74,7 +88,7 @@ export function categoryRows(
   const suppressed = sides.suppressed.subarray(first, first + size);
   if (flipped >= 0 && suppressed[flipped] === 0)
     rows.set(subtractRows(totals, rows.slice(flipped * stride, (flipped + 1) * stride)), flipped * stride);
-  return { rows, hasMissing, suppressed };
+  return { rows, hasMissing, suppressed, pieces: pieces ?? null };
 }
 
 /** Per group the sum of its categories' rows, and which of them are suppressed. @param totals the node's row */
@@ -104,7 +118,7 @@ export function setMessage({ group, categories, missingLeft }: CategorySet) {
  */
 export function setFrom(
   { categories, missingLeft }: CategorySetMessage,
-  { size, hasMissing }: CategoryGroup,
+  { size, hasMissing, pieces }: CategoryGroup,
   isSuppressed: (place: number) => boolean,
 ): CategoryCandidate {
   const categoryCount = size - (hasMissing ? 1 : 0);
@@ -116,5 +130,10 @@ export function setFrom(
     throw new TandemError("PROTOCOL_STATE", "the category set does not split the node");
   if (right.some(isSuppressed))
     throw new TandemError("PROTOCOL_STATE", "the category set contains a suppressed category");
+  if (pieces !== undefined && right.some((a) => pieces.some((piece, b) => piece === pieces[a] && !right.includes(b))))
+    throw new TandemError(
+      "PROTOCOL_STATE",
+      "the category set divides a piece, and would reveal more than outcome_bits",
+    );
   return { categories, missingLeft };
 }

@@ -6,7 +6,7 @@
 import { TandemError } from "../../base/error.ts";
 import { noMinimums, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
 import { TreeNoise } from "../../gbdt/split/tree-noise.ts";
-import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import type { RevealedSplits } from "../../gbdt/split/revealed-splits.ts";
 import type { NodeMembers } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { type CandidateSet, TreeCandidates } from "./candidate-set.ts";
 import type { HiddenTask } from "./node-task.ts";
@@ -26,13 +26,20 @@ const noInstances = new Uint32Array(0);
 export class HiddenNodes extends TreeNodes {
   readonly #job: HiddenTreeJob;
 
-  /** @param used the thresholds used so far, if their number is limited; every answered split is added to it */
-  constructor(job: HiddenTreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
+  /** @param revealed what splits have revealed so far, if that is limited; every answered split is added to it */
+  constructor(
+    job: HiddenTreeJob,
+    tree: number,
+    round: number,
+    sample: TreeSample,
+    revealed: RevealedSplits | null = null,
+  ) {
     const { features, instances, noise, ever } = job;
     const root = { id: 0, members: instances };
     super(job, sample, {
       candidates: new TreeCandidates(job, tree, 0),
-      offered: used === null ? null : new OfferedCandidates(noMinimums, features, sample.bins, root, used),
+      offered:
+        revealed === null ? null : new OfferedCandidates(noMinimums, features, sample.bins, root, revealed, ever),
       ever,
       // The active party subtracts siblings, and so their noise: the noise of each node is drawn independently.
       noise: noise ? new TreeNoise(noise, features, round, root, { by: "number", tree, derives: false }) : null,
@@ -77,7 +84,15 @@ export class HiddenNodes extends TreeNodes {
     const suppressed = this.suppressed(node, set);
     const noise = this.noiseOf(node, set, suppressed);
     const inJob = this.offers.candidates.inAll(set);
-    return { node, plan, counts: new Uint32Array(byPosition.length), suppressed, groups, noise, inJob };
+    return {
+      node,
+      plan,
+      counts: new Uint32Array(byPosition.length),
+      suppressed,
+      groups: this.groupsAt(node, groups),
+      noise,
+      inJob,
+    };
   }
 
   protected firstAlike(node: number, set: CandidateSet, position: number, constraints: number): number {

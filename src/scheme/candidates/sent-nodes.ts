@@ -5,7 +5,7 @@
 import { TandemError } from "../../base/error.ts";
 import { areOff, type CountedNode, OfferedCandidates } from "../../gbdt/split/offered-candidates.ts";
 import { type SummedNode, TreeNoise } from "../../gbdt/split/tree-noise.ts";
-import type { UsedThresholds } from "../../gbdt/split/used-thresholds.ts";
+import type { RevealedSplits } from "../../gbdt/split/revealed-splits.ts";
 import { partition } from "../../wire/bitmap.ts";
 import type { NodeMembers } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import { countBins, sideCounts } from "./candidate-plan.ts";
@@ -19,10 +19,10 @@ import type { TreeSample } from "./tree-sample.ts";
 export class SentNodes extends TreeNodes {
   /**
    * @param round the trees of a round share their secret order, so that they can share the root's answers
-   * @param used the thresholds used so far, if their number is limited; every answered split is added to it
+   * @param revealed what splits have revealed so far, if that is limited; every answered split is added to it
    */
-  constructor(job: TreeJob, tree: number, round: number, sample: TreeSample, used: UsedThresholds | null = null) {
-    super(job, sample, offersOf(job, tree, round, sample, used));
+  constructor(job: TreeJob, tree: number, round: number, sample: TreeSample, revealed: RevealedSplits | null = null) {
+    super(job, sample, offersOf(job, tree, round, sample, revealed));
   }
 
   /**
@@ -77,7 +77,18 @@ export class SentNodes extends TreeNodes {
       if (isSuppressed === 1) counts[position] = 0;
     });
     const noise = this.noiseOf(node, set, suppressed);
-    return { node, positions, features, bins, plan, binCounts, counts, suppressed, groups, noise };
+    return {
+      node,
+      positions,
+      features,
+      bins,
+      plan,
+      binCounts,
+      counts,
+      suppressed,
+      groups: this.groupsAt(node, groups),
+      noise,
+    };
   }
 
   protected firstAlike(node: number, set: CandidateSet, position: number, constraints: number): number {
@@ -91,14 +102,16 @@ function offersOf(
   tree: number,
   round: number,
   sample: TreeSample,
-  used: UsedThresholds | null,
+  revealed: RevealedSplits | null,
 ): TreeOffers {
   const { minimums, features, instances } = job;
   const root = (): CountedNode => ({ id: 0, members: Uint32Array.from({ length: sample.count }, (_, i) => i) });
   return {
     candidates: new TreeCandidates(job, tree, round),
     offered:
-      areOff(minimums) && used === null ? null : new OfferedCandidates(minimums, features, sample.bins, root(), used),
+      areOff(minimums) && revealed === null
+        ? null
+        : new OfferedCandidates(minimums, features, sample.bins, root(), revealed),
     ever: null,
     noise: job.noise ? new TreeNoise(job.noise, features, round, summed(sample, 0, instances)) : null,
   };

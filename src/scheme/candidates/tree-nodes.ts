@@ -250,10 +250,21 @@ export abstract class TreeNodes {
     if (group === undefined) {
       throw new TandemError("PROTOCOL_STATE", `node ${node} has no category group ${message.group}`);
     }
-    const { feature, firstRank } = group;
+    const [placed] = this.groupsAt(node, [group]);
+    const { feature, firstRank } = placed;
     const parts = candidatesOf(this.job.features[feature]);
     const isSuppressed = (place: number): boolean => !this.#isOffered(node, { feature, ...parts[place] });
-    return { feature, rank: firstRank, ...setFrom(message, group, isSuppressed) };
+    return { feature, rank: firstRank, ...setFrom(message, placed, isSuppressed) };
+  }
+
+  /** The category groups with their pieces at a node. */
+  protected groupsAt<G extends CandidateSet["groups"][number]>(node: number, groups: readonly G[]): readonly G[] {
+    const { offered } = this.offers;
+    if (offered === null) return groups;
+    return groups.map((group) => {
+      const pieces = offered.pieces(node, group.feature);
+      return pieces === null ? group : { ...group, pieces: Array.from(pieces) };
+    });
   }
 
   protected checkSame(

@@ -1,8 +1,9 @@
-/** A passive party enforces the limit on thresholds against a deviating active party. */
+/** A passive party enforces the limits of what its splits reveal against a deviating active party. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { drive, type Driver } from "../../../test/support/passive-driver.ts";
 import { generateKey, type PrivateKey } from "../../crypto/paillier/index.ts";
+import type { Defences } from "../../privacy/defences/defences.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import { noProgress, type PassiveProgress } from "./answered-splits.ts";
 
@@ -17,10 +18,11 @@ const permutationSecret = Uint8Array.from({ length: 32 }, (_, i) => i);
 class Disk {
   progress: PassiveProgress = noProgress;
 
-  async growing(max_thresholds: number, trees = 0): Promise<Driver> {
+  async growing(limit: number | Partial<Defences>, trees = 0): Promise<Driver> {
+    const defences = typeof limit === "number" ? { max_thresholds: limit } : limit;
     const store = async (progress: PassiveProgress): Promise<void> => void (this.progress = structuredClone(progress));
     const passive = { progress: this.progress, store, permutationSecret };
-    const driver = drive(key, passive, { num_round: 3, max_depth: 4 }, { max_thresholds });
+    const driver = drive(key, passive, { num_round: 3, max_depth: 4 }, defences);
     driver.join({ trees });
     await driver.setUp();
     await driver.gradients(trees);
@@ -78,6 +80,39 @@ describe("a threshold too many is refused", () => {
     expect(disk.thresholds.size).toBe(2);
     await ask(again, 0, 2, 0);
     await expectError(() => again.finishTree(0), "PROTOCOL_STATE", /grown differently before/);
+  });
+});
+
+describe("a split that would reveal too many bits is refused", () => {
+  const limit = { outcome_bits: 0.5 };
+
+  test("at once, and to an active party that redoes a tree differently", async () => {
+    const disk = new Disk();
+    const bins = [0, 1, 2];
+    const [won] = bins;
+    const left = await ask(await disk.growing(limit), 0, 0, won);
+    // The tree is redone: its root offers the same again, but a node below may not add to what was revealed.
+    const again = await disk.growing(limit);
+    await place(again, 0, 0, 1, left);
+    for (const node of [1, 2])
+      for (const bin of bins.filter((each) => each !== won))
+        await expectError(
+          () => ask(again, 0, node, bin),
+          "PROTOCOL_STATE",
+          /is suppressed at node|more than outcome_bits allows/,
+        );
+    expect(disk.thresholds.size).toBe(1);
+  });
+
+  test("a used threshold may be used again", async () => {
+    const disk = new Disk();
+    const driver = await disk.growing({ outcome_bits: 1 });
+    await place(driver, 0, 0, 1, await ask(driver, 0, 0, 1));
+    await ask(driver, 0, 1, 1);
+    await driver.finishTree(0);
+    await driver.gradients(1);
+    await ask(driver, 1, 0, 1);
+    expect(disk.thresholds.size).toBe(1);
   });
 });
 
