@@ -142,6 +142,41 @@ export function agreedFacts(
   };
 }
 
+/** Of a passive party before an alignment: its columns are not binned yet. */
+export interface OwnShape {
+  readonly rows: number;
+  readonly features: number;
+  readonly constrainedFeatures: number;
+}
+
+/** What a job that is requested of a passive party would reveal, at most. @param rows of the active party */
+export function requestedFacts(
+  agreed: AgreedParameters,
+  parties: { readonly active: string; readonly passive: string },
+  rows: number,
+  { rows: ownRows, features, constrainedFeatures }: OwnShape,
+  config: OwnConfig,
+): DisclosureFacts {
+  const minimums = minimumsOfJob(toMinimums(config.policy), agreed.defences, trainingInstanceCount(rows, 0));
+  const own = ownSide([], config, minimums);
+  return {
+    ...unknownJob,
+    ...parties,
+    ...factsOfAgreed(agreed),
+    hasStart: agreed.startTrees > 0,
+    binsMax: agreed.maxBin,
+    instances: Math.min(rows, ownRows),
+    alignment: { activeIds: rows, passiveIds: ownRows },
+    passiveParty: {
+      ...own,
+      features,
+      candidates: null,
+      constrainedFeatures,
+      groupedFeatures: agreed.enableCategorical ? null : 0,
+    },
+  };
+}
+
 /** What follows from what both roles agree on: the trees that are to be grown, and what is sent for them. */
 function factsOfAgreed(agreed: AgreedParameters) {
   const trees = treeCountOf(agreed) - firstTreeOf(agreed);

@@ -105,6 +105,9 @@ ${dataComments}
 # What a job may ask for. A job that asks for more is refused. By then the ids have been aligned: only max_active_ids is
 # checked before.
 policy:
+  # required: a person approves each job before it begins, with 'tandem requests' and 'tandem approve'. automatic: the
+  # limits below decide alone. docs/approvals.md
+  approval: automatic
   max_trees: 1000
   max_depth: 10                # 0: no limit
   min_key_bits: 2048           # of the active party's Paillier key
@@ -155,6 +158,7 @@ function activeText({ name, host, port }: InitOptions): string {
 # docs/config.md in the repository lists every field.
 name: ${JSON.stringify(name)}
 # job: spring-model            # a name for the results; without it the time of the start
+# purpose: what the model is for, in a line that owners of passive parties read before they approve the job
 
 # Whom to train with, recognised by the fingerprint of its certificate. Compare it by telephone.
 passives:

@@ -84,6 +84,12 @@ export class PartnerBudgets {
     return this.#options.questions;
   }
 
+  /** The same, read if no job of the partner was admitted yet. */
+  async readSpent(active: string): Promise<Spending> {
+    await this.#of(active);
+    return this.spent(active);
+  }
+
   /** What a partner has used; the stored amount may be higher. */
   spent(active: string): Spending {
     const { spent = nothingSpent } = this.#budgets.get(active) ?? {};

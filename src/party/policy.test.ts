@@ -33,6 +33,9 @@ const policy: PolicyConfig = {
   privacy: resolveParameters(privacyParameters, {}),
   min_instances_per_tree: 1,
   budget: { daily: {} },
+  approval: "automatic",
+  automatic_for: [],
+  approval_days: 7,
 };
 
 function ask(

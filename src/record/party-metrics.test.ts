@@ -37,7 +37,7 @@ function shown(...events: PartyEvent[]): Record<string, number> {
 test("every metric is exported from the start, with its help text", () => {
   const text = new PartyMetrics().text();
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
-  expect(names).toHaveLength(16);
+  expect(names).toHaveLength(17);
   for (const name of names) expect(text).toMatch(new RegExp(`^${name}(\\{.*\\})? 0$`, "m"));
   expect(Object.values(shown()).every((value) => value === 0)).toBe(true);
 });
@@ -61,6 +61,7 @@ test("workers, blocks, moves, lost epochs, bytes over all attempts, and repeated
   ];
   expect(shown(...story)).toEqual({
     trees_total: 1,
+    requests_total: 0,
     jobs_running: 0,
     jobs_waiting: 0,
     jobs_memory_bytes: 0,

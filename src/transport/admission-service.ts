@@ -1,4 +1,4 @@
-/** The service Admission around a handler: places of a job that waits, until it may begin. */
+/** The service Admission around a handler: what a job waits for, until it may begin. */
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type ActiveRequest, Admission } from "../wire/generated/tandem/v1/admission_pb.ts";
 import { type Caller, callerOf } from "./caller.ts";
@@ -11,6 +11,8 @@ export interface JobPlace {
   readonly place: number;
   /** How many wait. */
   readonly waiting: number;
+  /** The name of a request that waits for approval, and has no place yet; empty: it does not wait for that. */
+  readonly request: string;
 }
 
 export interface AdmissionHandler {
@@ -47,7 +49,7 @@ async function* places(
     const changed = job.changed(); // before the answer: nothing in between is missed
     const place = job.where();
     yield place;
-    if (place.place === 0) return;
+    if (place.place === 0 && place.request === "") return;
     await Promise.race([changed, gone, pause(beatMs)]);
   }
 }

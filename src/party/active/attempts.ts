@@ -47,6 +47,8 @@ export interface PreparedJob extends JobTables {
 export interface JobWork<Result> {
   /** Of the job. */
   readonly folder: string;
+  /** As passive parties are asked to approve it. */
+  readonly kind: "training" | "cross-validation" | "search";
   /** The agreed parameters, with the rounds of all of its models. */
   readonly whole: TrainingParameters;
   /** Of a cross-validation or a search; 0: none. */
@@ -117,7 +119,9 @@ export class JobAttempts<Result> {
   }
 
   get #request(): JobRequest {
-    return jobRequest(agreedParameters({ ...this.#config.job, training: this.#work.whole }), this.#rowCount);
+    const { whole, kind, begun } = this.#work;
+    const agreed = agreedParameters({ ...this.#config.job, training: whole });
+    return jobRequest(this.#config, agreed, this.#rowCount, kind, begun?.jobId ?? new Uint8Array(0));
   }
 
   /** Repeats until an attempt has succeeded, or another is of no use. */

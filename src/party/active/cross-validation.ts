@@ -37,7 +37,7 @@ export async function runCrossValidation(
       config,
       (training) => ({
         folds,
-        noun: "a cross-validation",
+        kind: "cross-validation",
         training,
         whole: withRoundsOfAllFolds(training, folds),
         turns: (rows, held) => new FoldTurns(training, rows, held),

@@ -23,8 +23,8 @@ import type { ActiveWorld } from "./world.ts";
 /** The models of a job. */
 export interface InterleavedModels<T extends Turns> {
   readonly folds: number;
-  /** What the job does, in a message: "a cross-validation". */
-  readonly noun: string;
+  /** What the job does. */
+  readonly kind: "cross-validation" | "search";
   /** What the job's own limits are: of a cross-validation its parameters, of a search what all trials keep within. */
   readonly training: TrainingParameters;
   /** The same with the rounds of all models. */
@@ -44,7 +44,7 @@ export async function trainInterleaved<T extends Turns>(
   emit: Emit,
   world: ActiveWorld,
 ): Promise<{ readonly turns: T; readonly instances: number }> {
-  const { noun } = modelsOf(given.job.training);
+  const noun = `a ${modelsOf(given.job.training).kind}`;
   if (given.data.validation_path !== undefined)
     throw new TandemError("USAGE", `${noun} holds each fold back in turn; leave data.validation_path out`);
   if (given.warm_start !== undefined)
@@ -81,6 +81,10 @@ class InterleavedTraining<T extends Turns> implements JobWork<{ readonly turns: 
     return join(this.#config.output.directory, this.#config.job.name);
   }
 
+  get kind(): InterleavedModels<T>["kind"] {
+    return this.#models.kind;
+  }
+
   get whole(): TrainingParameters {
     return this.#models.whole;
   }
@@ -90,7 +94,7 @@ class InterleavedTraining<T extends Turns> implements JobWork<{ readonly turns: 
   }
 
   get advice(): string {
-    return `${this.#models.noun} begins anew with the same command`;
+    return `a ${this.kind} begins anew with the same command`;
   }
 
   get begun(): BegunJob | null {

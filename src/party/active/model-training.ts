@@ -65,6 +65,8 @@ export class ModelTraining implements JobWork<void> {
     this.#world = world;
   }
 
+  readonly kind = "training";
+
   get folder(): string {
     return this.#checkpoints.folder;
   }

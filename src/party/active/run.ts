@@ -152,7 +152,7 @@ export async function runAlignment(
   const peers = await connectWatched(world, config, emit);
   try {
     const rowCount = tables.reduce((sum, { rows }) => sum + rows.ids.ids.length, 0);
-    await requestJob(peers, alignmentRequest(config.job.name, rowCount), { config, emit });
+    await requestJob(peers, alignmentRequest(config, config.job.name, rowCount), { config, emit });
     return { path, aligned: await alignTables(tables, peers, config, emit, { path, storage: world.storage }) };
   } finally {
     for (const peer of peers) peer.close();

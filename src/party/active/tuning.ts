@@ -51,7 +51,7 @@ export async function runTuning(
         const whole = wholeSearch({ ...search, trials });
         return {
           folds,
-          noun: "a search",
+          kind: "search",
           training: whole,
           whole,
           turns: (rows, held) => new TrialTurns(trials, schedule, rows, held),

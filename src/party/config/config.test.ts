@@ -29,6 +29,9 @@ describe("a config", () => {
       missing: [],
     });
     expect(config.policy).toEqual({
+      approval: "automatic",
+      approval_days: 7,
+      automatic_for: [],
       max_trees: 20,
       max_depth: 10,
       min_key_bits: 2048,

@@ -16,6 +16,7 @@ import { type Job, secureKeyBits } from "../../protocol/job.ts";
 import { givenSources, sourceNamed, sourceNames, sourceSchemas } from "../../data/sources/registry.ts";
 import { tableFormats } from "../../data/table-reading.ts";
 import { forEachColumn } from "../../base/rows/row-columns.ts";
+import { purposeCharactersMax } from "../../store/consent-file.ts";
 import type { Experiment } from "../experiment.ts";
 import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "../../base/parameters/config-fields.ts";
 import { type ActiveSwitch, activeSwitchNames } from "./active-options.ts";
@@ -126,6 +127,12 @@ const policy = object({
   max_jobs: wholeNumber(1, 16).optional(),
   /** Estimated memory of all of them together. Left out: half of the machine's. */
   max_jobs_megabytes: wholeNumber(1, 1_000_000_000).optional(),
+  /** Whether a person approves jobs and alignments before they begin. */
+  approval: oneOf(["automatic", "required"]).default("automatic"),
+  /** Active parties whose requests are approved automatically all the same. */
+  automatic_for: listOf(text).default([]),
+  /** How long an approval that no job has used, a denial, and a request that is not repeated are kept. */
+  approval_days: wholeNumber(1, 365).default(7),
   /** What one active party may have, over all of its jobs. */
   budget: object({
     sums_per_person: amountOf.optional(),
@@ -198,6 +205,8 @@ export const activeConfig = object({
   /** The model that training continues: a finished job, the id of its model, or a folder with a share in it. */
   warm_start: object({ model: text }).optional(),
   ...jobFields,
+  /** What the model is for: owners of passive parties read it before they approve the job. */
+  purpose: text.max(purposeCharactersMax, `must be at most ${purposeCharactersMax} characters`).optional(),
   output: object({ directory: text, predictions: text.optional(), transcript, verifiable }),
   ...activeSwitchFields,
   /** Tell passive parties that want it what their own features add to the scores of people who are explained. */
@@ -261,6 +270,13 @@ export async function readPassiveConfig(
   checkSource(file, config.data);
   if (config.crew !== undefined && (config.policy.max_jobs ?? 1) > 1)
     throw file.error(["policy", "max_jobs"], "field 'policy.max_jobs': with 'crew' it must be 1; leave it out");
+  const unknown = config.policy.automatic_for.find((name) => !config.active.some((each) => each.name === name));
+  if (unknown !== undefined)
+    throw file.error(
+      ["policy", "automatic_for"],
+      `field 'policy.automatic_for': no active party is named '${unknown}'; the config names ` +
+        config.active.map(({ name }) => name).join(", "),
+    );
   const from = (path: string): string => file.resolve(path);
   return {
     ...config,

@@ -38,6 +38,7 @@ import { passiveBudgets } from "./passive-budgets.ts";
 import { PassiveFiles } from "./passive-files.ts";
 import type { AdmittedJob } from "./admitted-job.ts";
 import { type Aligning, type AdmissionState, giveWay, idle, type Running } from "./admission-state.ts";
+import { JobApprovals } from "./job-approvals.ts";
 import { JobPlaces } from "./job-places.ts";
 import { openPassiveJob } from "./job.ts";
 import { openPassiveEvidence } from "./job-evidence.ts";
@@ -72,6 +73,7 @@ export class JobAdmission implements PartyHandler {
   readonly #crew: Crew | undefined;
   readonly #files: PassiveFiles;
   readonly #places: JobPlaces;
+  readonly #approvals: JobApprovals;
   /** Budgets of the partners, and what they have used. */
   readonly budgets: PartnerBudgets;
   /** Of the table when it was last read completely. */
@@ -109,6 +111,16 @@ export class JobAdmission implements PartyHandler {
       onIdle: (job) => this.#endIdle(job),
       onChange: () => onQueue?.(this.#places.queue.jobs),
     });
+    this.#approvals = new JobApprovals({
+      config,
+      storage,
+      ownFiles: (work) => this.#files.using(work),
+      now,
+      alarm,
+      emit,
+      budgets: this.budgets,
+      table: () => ({ rows: this.#rowCount, featureNames: this.#table?.featureNames ?? [] }),
+    });
   }
 
   /** The party's tables, shared with scoring. */
@@ -116,17 +128,23 @@ export class JobAdmission implements PartyHandler {
     return this.#files.data;
   }
 
-  /** Reads the data once, so that errors in it are reported at the start. */
+  /** Reads data, requests and decisions once, so that errors in them are reported at the start. */
   async load(): Promise<void> {
-    const [read] = await Promise.all([this.data.table(), this.data.testTable()]);
+    const [read] = await Promise.all([this.data.table(), this.data.testTable(), this.#approvals.load()]);
     this.#noteRead(read);
   }
 
-  /** Refuses a job before its alignment for what its first message would be refused for. @throws TandemError */
-  checkTable(training: { readonly enableCategorical: boolean }): Promise<void> {
-    return this.#files.using(async () => {
-      if (this.#table !== null) refuseCategories(this.#table, training);
-    });
+  /**
+   * Refuses a job before its alignment for what its first message would be refused for. Where a person approves jobs,
+   * nothing is said before that.
+   * @throws TandemError
+   */
+  async checkTable(training: { readonly enableCategorical: boolean }, caller: Pick<Caller, "name">): Promise<void> {
+    if (!this.#approvals.isRequired(caller)) await this.#files.using(async () => this.#checkColumns(training));
+  }
+
+  #checkColumns(training: { readonly enableCategorical: boolean }): void {
+    if (this.#table !== null) refuseCategories(this.#table, training);
   }
 
   #noteRead({ ids, table }: JoinedTable): void {
@@ -138,7 +156,9 @@ export class JobAdmission implements PartyHandler {
   async request(request: ActiveRequest, caller: Caller): Promise<RequestedJob> {
     try {
       await this.budgets.daily.charge(caller.name, { attempts: 1 }, "job");
-      const requested = this.#places.request(request, caller);
+      const agreed = this.#places.check(request);
+      const enter = (): RequestedJob => this.#places.enter(request, agreed, caller);
+      const requested = await this.#approvals.request(request, agreed, caller, enter);
       caller.gone.addEventListener("abort", () => this.#callerGone(caller), { once: true });
       if (caller.gone.aborted) this.#callerGone(caller);
       return requested;
@@ -156,6 +176,7 @@ export class JobAdmission implements PartyHandler {
       if (before.kind === "running" && before.caller === caller)
         throw new TandemError("PROTOCOL_STATE", `${name} has this job open on this connection already`);
       checkOffer(offer, this.#config);
+      await this.#approvals.alignmentOffered(offer, caller);
       await refuseAlignment(this.#files.checkpointsOf(job), caller.name);
       await refuseUnfinished(this.#files, caller.name, job, this.#jobsOf(caller));
       const data = await this.#files.table();
@@ -169,7 +190,10 @@ export class JobAdmission implements PartyHandler {
         boundTo: caller.fingerprint,
         // Counted here, not above: while another party is unreachable an alignment restarts repeatedly and reveals
         // nothing.
-        admit: () => this.budgets.daily.charge(caller.name, asked, "PSI run"),
+        admit: async () => {
+          await this.budgets.daily.charge(caller.name, asked, "PSI run");
+          await this.#approvals.alignmentBegins(job, caller);
+        },
         ...(threads === undefined ? {} : { threads }),
       });
       const answer = alignment.begin({ hashDomain, normalisations, activeIdCount });
@@ -204,6 +228,7 @@ export class JobAdmission implements PartyHandler {
       });
       if (this.#states.get(place) === state) this.#states.set(place, { kind: "aligned", caller, job, rows, data });
     });
+    await this.#approvals.aligned(job, caller);
     this.#emit({ type: "aligned", party: this.#config.name, job, peer: caller.name, commonCount: rows.length });
     if (caller.gone.aborted) this.#callerGone(caller);
   }
@@ -228,6 +253,7 @@ export class JobAdmission implements PartyHandler {
       await this.budgets.daily.charge(caller.name, { attempts: 1 }, "job");
       requireActiveVersion(hello.protocolVersion, name);
       const agreed = agreedByPolicy(hello, policy, name, this.#config.experiment);
+      await this.#approvals.jobBegins(hello, agreed, caller);
       this.#places.queue.resize(place, this.#places.jobBytes(agreed, hello.instanceCount));
       checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
       checkOwnGroups(this.#config.data.interaction_constraints, agreed.interactionGroups, name);

@@ -50,16 +50,19 @@ export class JobPlaces {
     });
   }
 
-  /** @throws TandemError if the request is refused */
-  request(request: ActiveRequest, caller: Caller): RequestedJob {
+  /** @returns the agreed parameters; null for an alignment alone. @throws TandemError if the policy refuses it */
+  check(request: ActiveRequest): AgreedParameters | null {
     const { config } = this.#options;
     requireActiveVersion(request.protocolVersion, config.name);
-    const { parameters, rowCount, alignmentOnly } = request;
+    checkJobName(request.parameters?.job ?? "", config.name);
+    if (request.alignmentOnly) return null;
+    return agreedByPolicy(asHello(request), config.policy, config.name, config.experiment);
+  }
+
+  /** @throws TandemError if the job never fits, or too many wait */
+  enter({ parameters, rowCount }: ActiveRequest, agreed: AgreedParameters | null, caller: Caller): RequestedJob {
     const job = parameters?.job ?? "";
-    checkJobName(job, config.name);
-    const bytes = alignmentOnly
-      ? this.alignmentBytes()
-      : this.jobBytes(agreedByPolicy(asHello(request), config.policy, config.name, config.experiment), rowCount);
+    const bytes = agreed === null ? this.alignmentBytes() : this.jobBytes(agreed, rowCount);
     const queued = this.queue.enter({ partner: caller.name, job, bytes, holder: caller });
     this.#noteWaiting(queued);
     return {
@@ -68,7 +71,7 @@ export class JobPlaces {
         const place = this.queue.placeOf(queued);
         if (place === null || (queued.holder !== caller && queued.holder !== null))
           throw new TandemError("PARTY_LOST", "the job has lost its place: it was requested again elsewhere");
-        return { place, waiting: this.queue.occupancy.waiting };
+        return { place, waiting: this.queue.occupancy.waiting, request: "" };
       },
     };
   }

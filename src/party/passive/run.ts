@@ -75,7 +75,7 @@ async function serve(
   const routes = [
     partyRoutes(admission),
     scoringRoutes(scoring),
-    diagnosisRoutes({ name, checkTable: (training) => admission.checkTable(training) }),
+    diagnosisRoutes({ name, checkTable: (training, caller) => admission.checkTable(training, caller) }),
   ];
   const connectionsMax = connectionsFor(config.policy.max_jobs ?? 1);
   const server = await listenTls(

@@ -10,6 +10,7 @@
  * loss also among those that run. So a partner that reconnects again and again cannot keep the others waiting.
  */
 import { TandemError } from "../../base/error.ts";
+import { deferred } from "../../base/scheduling/deferred.ts";
 
 /** How long a place is kept for a lost connection. */
 export const keepMs = 60_000;
@@ -309,15 +310,4 @@ const megabyte = 1 << 20;
 
 function megabytes(bytes: number): number {
   return Math.ceil(bytes / megabyte);
-}
-
-interface Deferred {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-}
-
-function deferred(): Deferred {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((done) => (resolve = done));
-  return { promise, resolve };
 }

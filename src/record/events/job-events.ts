@@ -170,6 +170,29 @@ export const jobEvents = {
       },
     },
   ),
+  /** At the active party: a person at the passive one has to approve the job; under this name it is found there. */
+  "approval-awaited": event(
+    { job: text, peer: text, request: text },
+    {
+      log: ({ job: name, peer, request }) =>
+        info(`job ${name}: ${awaitedWords(peer, request)}`, { job: name, peer, request }),
+      terminal: { of: "own", line: ({ party, peer, request }) => `${party}: ${awaitedWords(peer, request)}` },
+      fold: (view, { peer, request }) => {
+        view.waiting = awaitedWords(peer, request);
+      },
+    },
+  ),
+  "approval-given": event(
+    { job: text, peer: text, request: text },
+    {
+      log: ({ job: name, peer, request }) =>
+        info(`job ${name}: ${peer} has approved request ${request}`, { job: name, peer, request }),
+      terminal: { of: "own", line: ({ party, peer }) => `${party}: ${peer} has approved the job` },
+      fold: (view) => {
+        view.waiting = null;
+      },
+    },
+  ),
   /** At the active party: a call to a passive party has not been answered for a while. */
   unanswered: event(
     {
@@ -259,6 +282,10 @@ function revealed(job: string, peer: string, disclosures: readonly Disclosure[])
 
 function queuedWords(peer: string, place: number, waiting: number): string {
   return place === 0 ? `${peer} begins with the job` : `waiting at ${peer}: place ${place} of ${waiting}`;
+}
+
+function awaitedWords(peer: string, request: string): string {
+  return `waiting for ${peer}'s approval (request ${request})`;
 }
 
 /** How long a call has waited, and whether the other party is working. */

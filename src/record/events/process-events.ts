@@ -88,6 +88,32 @@ export const processEvents = {
         info(`job ${job} of ${peer} waits: place ${place} of ${waiting}`, { peer, job, place, waiting }),
     },
   ),
+  /** At a passive party: a person has to approve a request. */
+  "request-waits": event(
+    { peer: text, job: text, request: text, work: text },
+    {
+      isOfJob,
+      log: ({ peer, job, request, work }) =>
+        warn(`request ${request} of ${peer} waits for approval: ${work}, job ${job}`, { peer, job, request, work }),
+      counter: { name: "tandem_requests_total", help: "Requests that a person had to approve." },
+    },
+  ),
+  /** At a passive party: a person has decided about a request. */
+  "request-decided": event(
+    { peer: text, job: text, request: text, what: text, who: text, reason: text },
+    {
+      isOfJob,
+      log: ({ peer, job, request, what, who, reason }) =>
+        info(`${who} has ${what} request ${request} of ${peer}, job ${job}${reason === "" ? "" : `: ${reason}`}`, {
+          peer,
+          job,
+          request,
+          what,
+          who,
+          reason,
+        }),
+    },
+  ),
   stopping: event({}, { isOfJob, log: () => info("stopping", {}) }),
   stopped: event({}, { isOfJob, log: () => info("stopped", {}) }),
 };

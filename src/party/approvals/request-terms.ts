@@ -1,0 +1,110 @@
+/** What a request asks for: its digest, what must stay the same until the job begins, and how a job may differ. */
+import { createHash } from "node:crypto";
+import { TandemError } from "../../base/error.ts";
+import { type AgreedParameters, flatParameters } from "../../protocol/job-parameters.ts";
+import { purposeCharactersMax } from "../../store/consent-file.ts";
+import type { RequestTerms, RequestWork } from "../../store/request-file.ts";
+import type { ActiveRequest } from "../../wire/generated/tandem/v1/admission_pb.ts";
+import { peerText } from "../../wire/peer-text.ts";
+
+const normalisationsMax = 16;
+
+export interface Requester {
+  readonly name: string;
+  readonly fingerprint: string;
+}
+
+/**
+ * @param agreed null where only an alignment is requested
+ * @param columns names of this party's columns
+ * @throws TandemError HANDSHAKE_MISMATCH for what no honest party sends
+ */
+export function requestTerms(
+  request: ActiveRequest,
+  agreed: AgreedParameters | null,
+  { name: partner, fingerprint }: Requester,
+  columns: readonly string[],
+  party: string,
+): RequestTerms {
+  const { rowCount: rows, purpose, normalisations, validationFile } = request;
+  if (purpose.length > purposeCharactersMax)
+    throw new TandemError(
+      "HANDSHAKE_MISMATCH",
+      `purpose: ${party} takes up to ${purposeCharactersMax} characters, not ${purpose.length}`,
+    );
+  if (normalisations.length > normalisationsMax)
+    throw new TandemError("HANDSHAKE_MISMATCH", `normalise: ${party} takes up to ${normalisationsMax} names`);
+  return {
+    partner,
+    fingerprint,
+    work: agreed === null ? "alignment" : knownWork(request.work, party),
+    job: request.parameters?.job ?? "",
+    purpose: peerText(purpose),
+    rows,
+    aligned: request.aligned,
+    normalisations: normalisations.map(peerText),
+    validationFile,
+    parameters: agreed === null ? {} : parametersOf(agreed),
+    columns: sha256(JSON.stringify(columns)),
+  };
+}
+
+function knownWork(work: string, party: string): Exclude<RequestWork, "alignment"> {
+  if (work === "training" || work === "cross-validation" || work === "search") return work;
+  throw new TandemError("HANDSHAKE_MISMATCH", `work: ${party} does not know ${peerText(work)}`);
+}
+
+/** The name of the job stands beside them. */
+export function parametersOf(agreed: AgreedParameters): RequestTerms["parameters"] {
+  const { job: _job, ...others } = flatParameters(agreed);
+  return others;
+}
+
+export function termsDigest(terms: RequestTerms): string {
+  return sha256(canonical(terms));
+}
+
+/** Whether an approval of `approved` for several jobs covers these terms: only the name of the job and fewer rows differ. */
+export function isAlike(terms: RequestTerms, approved: RequestTerms): boolean {
+  const common = ({ job: _job, rows: _rows, purpose: _purpose, ...others }: RequestTerms): string => canonical(others);
+  return terms.rows <= approved.rows && common(terms) === common(approved);
+}
+
+/** What a job that begins brings, as far as its request named it. */
+export type Brought = Pick<RequestTerms, "rows"> & Partial<Omit<RequestTerms, "rows">>;
+
+/** What differs from the request, in words; null: nothing does. Fewer rows are common to both than were requested. */
+export function difference(approved: RequestTerms, brought: Brought): string | null {
+  if (brought.rows > approved.rows) return `rows: ${approved.rows} requested, ${brought.rows} brought`;
+  for (const name of ["aligned", "validationFile", "normalisations"] as const) {
+    const given = brought[name];
+    if (given !== undefined && canonical(given) !== canonical(approved[name]))
+      return `${name}: ${String(approved[name])} requested, ${peerText(String(given))} brought`;
+  }
+  const { parameters } = brought;
+  if (parameters === undefined) return null;
+  for (const name of new Set([...Object.keys(approved.parameters), ...Object.keys(parameters)])) {
+    const [was, is] = [approved.parameters[name], parameters[name]];
+    // How many rows are common decides how finely gradients are rounded.
+    const isCoarser = name === "resolutionBits" && Number(is) > 0 && Number(is) <= Number(was);
+    if (was !== is && !isCoarser) return `${peerText(name)}: ${shown(was)} requested, ${peerText(shown(is))} brought`;
+  }
+  return null;
+}
+
+function shown(value: string | number | boolean | undefined): string {
+  return value === undefined ? "nothing" : String(value);
+}
+
+/** The same text for the same value, whatever the order of its fields. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, field: unknown) =>
+    typeof field === "object" && field !== null && !Array.isArray(field)
+      ? Object.fromEntries(Object.entries(field).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : field,
+  );
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
