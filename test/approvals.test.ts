@@ -94,7 +94,7 @@ test("a job waits for approval, reveals nothing before, and then is the job that
   expect(JSON.parse(line)).toMatchObject({ what: "approved", via: "command", request, partner: "bank", job: "spring" });
 });
 
-test("without waiting connections: the request is kept over restarts, and the approved job begins at once", async () => {
+test("the request is kept over restarts, and the approved job begins at once", async () => {
   await world.start(shop, output("later", required));
   await expectError(() => leave("spring", "later"), "USAGE", /gone home/);
   const second = await world.start(shop, output("later", required));

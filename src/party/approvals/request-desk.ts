@@ -128,7 +128,7 @@ export class RequestDesk {
     const { party } = this.#options;
     return new TandemError(
       "USAGE",
-      `${party} has no request ${peerText(id)}. 'tandem requests' lists them; a partner may have replaced it by another`,
+      `${party} has no request ${peerText(id)}. 'tandem requests' lists them; a partner may have replaced it`,
     );
   }
 }

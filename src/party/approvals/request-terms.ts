@@ -64,7 +64,7 @@ export function termsDigest(terms: RequestTerms): string {
   return sha256(canonical(terms));
 }
 
-/** Whether an approval of `approved` for several jobs covers these terms: only the name of the job and fewer rows differ. */
+/** Whether an approval of `approved` for several jobs covers these terms: only names and fewer rows may differ. */
 export function isAlike(terms: RequestTerms, approved: RequestTerms): boolean {
   const common = ({ job: _job, rows: _rows, purpose: _purpose, ...others }: RequestTerms): string => canonical(others);
   return terms.rows <= approved.rows && common(terms) === common(approved);
