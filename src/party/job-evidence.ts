@@ -10,7 +10,7 @@ import type { Introduction, OpenChain } from "../protocol/chain/record.ts";
 import type { Defences } from "../privacy/defences/defences.ts";
 import { schemeNamed } from "../scheme/registry.ts";
 import type { Signer } from "../store/consent-file.ts";
-import type { EvidenceFile, TreeEvidence } from "../store/evidence-files.ts";
+import type { EvidenceFile, StoredIntroduction, TreeEvidence } from "../store/evidence-files.ts";
 import { bytesFrom, fromHex, toBase64, toHex } from "../store/stored-numbers.ts";
 import { type ChainRole, checkedCertificate, openChain, refuseOtherCommitment } from "./job-chain.ts";
 
@@ -50,6 +50,7 @@ export function isRepeatable(
 export class JobEvidence {
   readonly #role: ChainRole;
   readonly #terms: CommitmentTerms;
+  #signer: Signer;
   #file: EvidenceFile;
   #isStored: boolean;
   /** Parties whose commitments are new in this attempt. */
@@ -71,6 +72,17 @@ export class JobEvidence {
     this.#terms = terms;
     this.#file = stored ?? freshFile(role, terms, run, aligned);
     this.#isStored = stored !== null;
+    this.#signer = terms.signer;
+    this.signWith(terms.signer);
+  }
+
+  /** What follows is signed with this key: the party may renew its certificate during a job. */
+  signWith(signer: Signer): void {
+    this.#signer = signer;
+    const own = withCertificate(this.#file.own, signer.certificate.raw);
+    if (own === this.#file.own) return;
+    this.#file = { ...this.#file, own };
+    this.#isStored = false;
   }
 
   get run(): string {
@@ -112,15 +124,15 @@ export class JobEvidence {
    * changed
    */
   joined({ peer, theirs, fingerprints, tree, previous }: JoiningParty): OpenChain {
-    const { job, jobId, signer } = this.#terms;
+    const { job, jobId } = this.#terms;
     const certificate = checkedCertificate(peer, theirs, fingerprints);
     const known = this.#file.peers[peer];
     const isKnown = known !== undefined && isSame(fromHex(known.commitment), theirs.commitment);
-    if (!isKnown) {
-      if (known !== undefined || previous !== null) refuseOtherCommitment(peer);
-      const introduced = { commitment: toHex(theirs.commitment), certificate: toBase64(theirs.certificate) };
-      this.#joining = { ...this.#joining, [peer]: introduced };
-    }
+    if (!isKnown && (known !== undefined || previous !== null)) refuseOtherCommitment(peer);
+    const introduced = isKnown
+      ? withCertificate(known, theirs.certificate)
+      : { commitment: toHex(theirs.commitment), certificate: toBase64(theirs.certificate) };
+    if (introduced !== known) this.#joining = { ...this.#joining, [peer]: introduced };
     const own = this.own.commitment;
     const [active, passive] = this.#role === "active" ? [own, theirs.commitment] : [theirs.commitment, own];
     return openChain({
@@ -128,11 +140,19 @@ export class JobEvidence {
       job,
       peer,
       certificate,
-      key: signer.key,
+      key: this.#signer.key,
       tree,
       previous: previous ?? firstLink({ jobId, active, passive }),
     });
   }
+}
+
+/** The same object if the party still has this certificate. */
+function withCertificate(known: StoredIntroduction, der: Uint8Array): StoredIntroduction {
+  const certificate = toBase64(der);
+  if (certificate === known.certificate) return known;
+  const before = [...(known.earlier ?? []), known.certificate];
+  return { ...known, certificate, earlier: before.filter((each) => each !== certificate) };
 }
 
 function freshFile(

@@ -22,7 +22,13 @@ const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 const base64 = z.base64();
 const advice = "Restore the file, or start again under another name";
 
-export const introductionSchema = z.strictObject({ commitment: hex, certificate: base64 });
+export const introductionSchema = z.strictObject({
+  commitment: hex,
+  certificate: base64,
+  /** Certificates that the party had before, where it has renewed its own during the job. */
+  earlier: z.array(base64).optional(),
+});
+export type StoredIntroduction = z.infer<typeof introductionSchema>;
 
 /** The input of a commitment. */
 export const openedSchema = z.strictObject({

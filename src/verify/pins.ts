@@ -1,25 +1,28 @@
 /**
  * The certificates of a job's parties, as the auditor knows them: by fingerprints from outside the openings. An opening
- * only supplies the certificate that has the fingerprint.
+ * only supplies the certificates that have them. A party that has renewed its certificate during the job has several;
+ * what it has signed is valid with any of them.
  */
 import { X509Certificate } from "node:crypto";
+import { isSigned } from "../party/job-chain.ts";
+import type { StoredIntroduction } from "../store/evidence-files.ts";
 import { bytesFrom } from "../store/stored-numbers.ts";
 import { certificateFingerprint } from "../transport/pinned-certificate.ts";
 import type { Opening } from "./opening.ts";
 
-/** Fingerprints by name of the party. */
-export type Pins = ReadonlyMap<string, string>;
+/** By name of the party its fingerprint, or several. */
+export type Pins = ReadonlyMap<string, string | readonly string[]>;
 
 export class PinnedCertificates {
   readonly #pins: Pins;
-  readonly #certificates = new Map<string, X509Certificate>();
+  readonly #certificates = new Map<string, X509Certificate[]>();
 
   constructor(pins: Pins, openings: readonly Opening[]) {
     this.#pins = pins;
     for (const { name, own, peers } of openings)
-      for (const [party, { certificate }] of [[name, own] as const, ...Object.entries(peers)]) {
-        const read = this.#pinned(party, certificate);
-        if (read !== null) this.#certificates.set(party, read);
+      for (const [party, introduced] of [[name, own] as const, ...Object.entries(peers)]) {
+        const read = certificatesOf(introduced).flatMap((der) => this.#pinned(party, der) ?? []);
+        this.#certificates.set(party, [...(this.#certificates.get(party) ?? []), ...read]);
       }
   }
 
@@ -27,22 +30,27 @@ export class PinnedCertificates {
     return this.#pins.has(party);
   }
 
-  /** Null: no opening has the certificate with the pinned fingerprint. */
-  of(party: string): X509Certificate | null {
-    return this.#certificates.get(party) ?? null;
+  /** Whether one of the party's pinned certificates has signed this text. */
+  hasSigned(party: string, text: Uint8Array, signature: Uint8Array): boolean {
+    return (this.#certificates.get(party) ?? []).some((certificate) => isSigned(certificate, text, signature));
   }
 
-  /** Whether a certificate in an opening is the party's pinned one. @param der in base64 */
-  isOf(party: string, der: string): boolean {
-    return this.#pinned(party, der) !== null;
+  /** Whether all certificates that an opening has of a party are pinned ones of it. */
+  areOf(party: string, introduced: StoredIntroduction): boolean {
+    return certificatesOf(introduced).every((der) => this.#pinned(party, der) !== null);
   }
 
   #pinned(party: string, der: string): X509Certificate | null {
     try {
       const certificate = new X509Certificate(bytesFrom(der));
-      return certificateFingerprint(certificate.toString()) === this.#pins.get(party) ? certificate : null;
+      const pins = [this.#pins.get(party) ?? []].flat();
+      return pins.includes(certificateFingerprint(certificate.toString())) ? certificate : null;
     } catch {
       return null;
     }
   }
+}
+
+function certificatesOf({ certificate, earlier = [] }: StoredIntroduction): readonly string[] {
+  return [certificate, ...earlier];
 }

@@ -5,7 +5,6 @@
  * A party is blamed for what it signed, and for what is in its own opening. What another party alone claims is no
  * evidence against it.
  */
-import { isSigned } from "../party/job-chain.ts";
 import { isRepeatable } from "../party/job-evidence.ts";
 import { requestDigest } from "../messages/histograms.ts";
 import { digests } from "../protocol/chain/digests.ts";
@@ -22,7 +21,7 @@ export async function checkRecord(opening: Opening, pinned: PinnedCertificates):
   const { name, own, peers } = opening;
   const found: Finding[] = [];
   const add = (what: string, tree: number | null = null): void => void found.push({ party: name, tree, what });
-  if (!pinned.isOf(name, own.certificate)) add("its opening has another certificate than the pinned one");
+  if (!pinned.areOf(name, own)) add("its opening has another certificate than the pinned one");
   for (const fault of await dataFaults(opening)) add(fault);
   for (const peer of new Set([...Object.keys(peers), ...(opening.active?.passives ?? [])])) {
     const broken = brokenPair(opening, peer, pinned);
@@ -126,14 +125,13 @@ export function agreedTrees(active: Opening, passives: readonly Opening[]): Open
 /** Gradients that the active party has not signed after the tree before them. @param active its name */
 function unsignedGradients(opening: Opening, active: string, pinned: PinnedCertificates): Opening["gradients"] {
   const { job, gradients } = opening;
-  const certificate = pinned.of(active);
   return gradients.filter(({ tree, node, digest, signature, entries }) => {
     const before = linkBefore(opening, active, tree);
-    if (before === null || certificate === null) return true;
+    if (before === null) return true;
     const link = node === null ? before : linkSoFar(before, tree, entries);
     if (link === null) return true;
     const text = gradientsText(job, link, { tree, node, digest: fromHex(digest) });
-    return !isSigned(certificate, text, bytesFrom(signature));
+    return !pinned.hasSigned(active, text, bytesFrom(signature));
   });
 }
 
@@ -143,14 +141,14 @@ function unsignedAnswer(
   passive: string,
   pinned: PinnedCertificates,
 ): Opening["answers"][number] | undefined {
-  const certificate = pinned.of(passive);
   return opening.answers.find(({ peer, tree, node, before, entries, signature }) => {
     if (peer !== passive) return false;
     const previous = linkBefore(opening, passive, tree);
     if (previous === null) return false; // checkTogether, and answers that follow no tree are not used
     const link = linkSoFar(previous, tree, before);
-    if (link === null || certificate === null || linkSoFar(link, tree, entries) === null) return true;
-    return !isSigned(certificate, answerText(opening.job, link, tree, node, bytesFrom(entries)), bytesFrom(signature));
+    if (link === null || linkSoFar(link, tree, entries) === null) return true;
+    const text = answerText(opening.job, link, tree, node, bytesFrom(entries));
+    return !pinned.hasSigned(passive, text, bytesFrom(signature));
   });
 }
 
@@ -189,9 +187,8 @@ function brokenPair(
   if (!pinned.isPinned(peer)) return null; // its opening is missing, so the verdict is incomplete
   if (peers[peer] === undefined)
     return trees.length === 0 ? null : { tree: null, what: `its evidence does not contain ${peer}` };
-  if (!pinned.isOf(peer, peers[peer].certificate))
+  if (!pinned.areOf(peer, peers[peer]))
     return { tree: null, what: `its evidence has a certificate of ${peer} that is not the pinned one` };
-  const [ours, theirs] = [pinned.of(name), pinned.of(peer)];
   const other = role === "active" ? "passive" : "active";
   let previous = beginning(opening, peer);
   for (const [i, { tree, pairs }] of trees.entries()) {
@@ -202,13 +199,10 @@ function brokenPair(
     if (pair === undefined) return i === trees.length - 1 ? null : incomplete;
     const link = nextLink(previous, tree, bytesFrom(pair.entries));
     if (!isSame(link, fromHex(pair.link))) return { tree, what: `its chain with ${peer} is broken` };
-    if (ours === null || !isSigned(ours, signedText(role, job, tree, link), bytesFrom(pair.own)))
+    if (!pinned.hasSigned(name, signedText(role, job, tree, link), bytesFrom(pair.own)))
       return { tree, what: "its own signature in its evidence is invalid" };
     const isMissing = pair.theirs === undefined && role === "active"; // it stores its own signature first
-    if (
-      !isMissing &&
-      (theirs === null || !isSigned(theirs, signedText(other, job, tree, link), bytesFrom(pair.theirs ?? "")))
-    )
+    if (!isMissing && !pinned.hasSigned(peer, signedText(other, job, tree, link), bytesFrom(pair.theirs ?? "")))
       return { tree, what: `the signature of ${peer} in its evidence is invalid` };
     previous = link;
   }

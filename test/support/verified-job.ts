@@ -41,7 +41,6 @@ import { connectInMemory } from "../../src/transport/in-memory.ts";
 import { passiveService } from "../../src/transport/passive-service.ts";
 import { certificateFingerprint } from "../../src/transport/pinned-certificate.ts";
 import { keptAnswers, keptEvidence, keptGradients, keptTrees } from "../../src/verify/kept-evidence.ts";
-import type { Pins } from "../../src/verify/pins.ts";
 import { type Opening, storedFeature, storedJob, storedRows } from "../../src/verify/opening.ts";
 import type { PassivePeer } from "../../src/wire/peer.ts";
 import { withoutOwnChecks } from "./unchecking-bank.ts";
@@ -115,7 +114,7 @@ export function signers(): Promise<readonly Signer[]> {
 }
 
 /** What an auditor knows about the parties. */
-export async function auditorPins(): Promise<Pins> {
+export async function auditorPins(): Promise<ReadonlyMap<string, string>> {
   return new Map(
     (await signers()).map(({ certificate }, i) => [names[i], certificateFingerprint(certificate.toString())]),
   );

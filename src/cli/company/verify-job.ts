@@ -36,7 +36,7 @@ export function verifyJobCommand(): Command {
     .argument("<opening...>", "the files written by 'verify-job open', one per party")
     .option(
       "--pin <name=certificate>",
-      "a party's certificate, as you know it: its fingerprint or its PEM file; one --pin per party",
+      "a party's certificate, as you know it: its fingerprint or its PEM file; repeated for a renewed one",
       (pin: string, others: readonly string[]) => [...others, pin],
       [],
     )
@@ -87,13 +87,14 @@ async function check(paths: readonly string[], flags: CheckFlags): Promise<void>
 }
 
 /** @throws TandemError USAGE, FILE_UNREADABLE or FILE_FORMAT */
-async function pinsFrom(given: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const pins = new Map<string, string>();
+async function pinsFrom(given: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const pins = new Map<string, readonly string[]>();
   for (const text of given) {
     const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-    if (name === undefined || pins.has(name))
-      throw new TandemError("USAGE", `--pin takes a party's name and its certificate, once per party; got '${text}'`);
-    pins.set(name, /^[0-9a-f]{64}$/.test(value) ? value : await readFingerprint(resolve(value)));
+    if (name === undefined)
+      throw new TandemError("USAGE", `--pin takes a party's name and its certificate; got '${text}'`);
+    const pin = /^[0-9a-f]{64}$/.test(value) ? value : await readFingerprint(resolve(value));
+    pins.set(name, [...(pins.get(name) ?? []), pin]);
   }
   return pins;
 }
