@@ -22,6 +22,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   "Train between companies:": {
     init: async () => (await import("./company/init.ts")).initCommand(),
     fingerprint: async () => (await import("./company/init.ts")).fingerprintCommand(),
+    cert: async () => (await import("./company/cert.ts")).certCommand(),
     doctor: async () => (await import("./company/doctor.ts")).doctorCommand(),
     party: async () => (await import("./company/party.ts")).partyCommand(),
     requests: async () => (await import("./company/requests.ts")).requestsCommand(),

@@ -27,7 +27,8 @@ export interface IdentityFiles {
   readonly fingerprint: string;
 }
 
-const validDays = 730;
+/** Two years. */
+export const validDays = 730;
 
 /** @throws TandemError FILE_UNWRITABLE; nothing that exists is overwritten */
 export async function initParty(options: InitOptions): Promise<InitResult> {

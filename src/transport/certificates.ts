@@ -46,6 +46,19 @@ export async function createSelfSigned(name: string, validDays: number): Promise
   return { certificate: `${certificate.toString("pem")}\n`, key: `${await privateKeyPem(keys.privateKey)}\n` };
 }
 
+/** A new key, and a request that a company's own authority signs. */
+export async function createRequest(name: string): Promise<{ readonly request: string; readonly key: string }> {
+  x509.cryptoProvider.set(webcrypto);
+  const keys = await newKeys();
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: [{ CN: [name] }],
+    keys,
+    signingAlgorithm: algorithm,
+    extensions: leafExtensions(),
+  });
+  return { request: `${request.toString("pem")}\n`, key: `${await privateKeyPem(keys.privateKey)}\n` };
+}
+
 export async function createAuthority(name: string, validDays: number): Promise<CertificateAuthority> {
   x509.cryptoProvider.set(webcrypto);
   const keys = await newKeys();
