@@ -109,7 +109,8 @@ interface Counted {
 async function countingScorer(config: ActiveConfig, job: string) {
   const share = await readActiveShare(join(config.output.directory, job, "share.json"));
   const [passive] = config.passives;
-  const peer = connectScoring(passive.name, await readIdentity(config.tls), passive.fingerprint, passive.channel);
+  const credentials = { identity: await readIdentity(config.tls), pins: passive.fingerprint };
+  const peer = connectScoring(passive.name, async () => credentials, passive.channel);
   const count: Counted = { bytes: 0 };
   const idBytes = (ids: readonly string[]): number => ids.reduce((sum, id) => sum + Buffer.byteLength(id) + 2, 0);
   const counting: ScoringPeer = {

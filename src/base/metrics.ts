@@ -54,6 +54,24 @@ export class Gauge implements Metric {
   }
 }
 
+/** Values with labels, read when they are exported. */
+export class LabelledGauge implements Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type = "gauge";
+  readonly #values: () => readonly (readonly [Labels, number])[];
+
+  constructor(name: string, help: string, values: () => readonly (readonly [Labels, number])[]) {
+    this.name = name;
+    this.help = help;
+    this.#values = values;
+  }
+
+  lines(): string[] {
+    return this.#values().map(([labels, value]) => `${this.name}${labelText(labels)} ${value}`);
+  }
+}
+
 interface Buckets {
   readonly labels: Labels;
   readonly counts: number[];

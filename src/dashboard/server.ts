@@ -11,6 +11,7 @@ import { requestTimeouts, limitPendingHttp } from "../base/listening/pending-htt
 import { programVersion } from "../base/program-version.ts";
 import { TandemError } from "../base/error.ts";
 import { jobSyntax } from "../base/job-name.ts";
+import { readCertificates } from "../record/certificate-file.ts";
 import { readQueue } from "../record/queue-file.ts";
 import { RecordReader, readRecord } from "../record/stored-record.ts";
 import { Access } from "./access.ts";
@@ -171,6 +172,7 @@ class Routes {
     const viewer = this.#viewers.find(({ name }) => name === url.searchParams.get("viewer"));
     if (viewer === undefined) return bare(response, 404);
     if (pathname === "/api/jobs") return json(response, await this.#list.of(viewer.directory));
+    if (pathname === "/api/certificates") return json(response, await readCertificates(viewer.directory));
     if (pathname === "/api/queue") return json(response, await readQueue(viewer.directory));
     const job = url.searchParams.get("job") ?? "";
     if (!jobSyntax.test(job)) return bare(response, 404); // it becomes part of a path

@@ -37,8 +37,9 @@ function shown(...events: PartyEvent[]): Record<string, number> {
 test("every metric is exported from the start, with its help text", () => {
   const text = new PartyMetrics().text();
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
-  expect(names).toHaveLength(17);
-  for (const name of names) expect(text).toMatch(new RegExp(`^${name}(\\{.*\\})? 0$`, "m"));
+  expect(names).toHaveLength(18);
+  const others = names.filter((name) => name !== "tandem_certificate_expires_timestamp_seconds");
+  for (const name of others) expect(text).toMatch(new RegExp(`^${name}(\\{.*\\})? 0$`, "m"));
   expect(Object.values(shown()).every((value) => value === 0)).toBe(true);
 });
 
@@ -102,4 +103,14 @@ test("jobs that run and wait, and rounds that are repeated in one of two jobs", 
   ];
   const metrics = shown(...story);
   expect(metrics).toMatchObject({ jobs_running: 2, jobs_waiting: 1, jobs_memory_bytes: 5e6, rounds_redone_total: 1 });
+});
+
+test("the ends of certificates, by the partner's place in the config and without names", () => {
+  const own = { type: "certificate", party, of: party, partner: 0, pin: 1, fingerprint: "ab", until: 2e12 } as const;
+  const metrics = new PartyMetrics();
+  for (const event of [own, { ...own, of: "bank", partner: 1, pin: 2, until: 3e12 }]) metrics.see(event);
+  const text = metrics.text();
+  expect(text).toContain('tandem_certificate_expires_timestamp_seconds{partner="0",pin="1"} 2000000000\n');
+  expect(text).toContain('tandem_certificate_expires_timestamp_seconds{partner="1",pin="2"} 3000000000\n');
+  expect(text).not.toContain("bank");
 });

@@ -2,7 +2,7 @@
  * Prometheus metrics of a passive party, from its public events alone: numbers, no names and no ids. Plain counters are
  * declared with their events; what depends on several events is here.
  */
-import { Counter, Gauge, metricsText } from "../base/metrics.ts";
+import { Counter, Gauge, LabelledGauge, metricsText } from "../base/metrics.ts";
 import type { CrewSummary } from "../crew/crew-summary.ts";
 import { type EventOf, events, type EventType, type PartyEvent, eventUses } from "./events.ts";
 import { noRounds, type RoundsSoFar, withRoundEvent } from "./redone-rounds.ts";
@@ -34,6 +34,13 @@ export class PartyMetrics {
     "Estimated memory of the jobs that run.",
     () => this.#occupancy.bytes,
   );
+  readonly #certificates = new LabelledGauge(
+    "tandem_certificate_expires_timestamp_seconds",
+    "When a certificate ends; partner 0 is this party, others count as in the config once they have connected.",
+    () => [...this.#ends].map(([place, until]) => [labelsOf(place), until / 1000]),
+  );
+  /** By partner and pin. */
+  readonly #ends = new Map<string, number>();
   #occupancy: Pick<EventOf<"occupancy">, "running" | "waiting" | "bytes"> = { running: 0, waiting: 0, bytes: 0 };
   /** Of the jobs under way, by name. */
   readonly #rounds = new Map<string, RoundsSoFar>();
@@ -50,6 +57,7 @@ export class PartyMetrics {
     this.#counters.get(event.type)?.add(label === undefined ? {} : { [label.name]: label.of(event) });
     this.#countRounds(event);
     if (event.type === "occupancy") this.#occupancy = event;
+    if (event.type === "certificate") this.#ends.set(`${event.partner}/${event.pin}`, event.until);
     if (event.type === "crew-progress") this.#look(event.crew);
     else if (event.type === "crew-opened" || event.type === "job-ended") this.#summary = null;
   };
@@ -61,6 +69,7 @@ export class PartyMetrics {
       this.#running,
       this.#waiting,
       this.#reserved,
+      this.#certificates,
       this.#workers,
       this.#held,
       this.#free,
@@ -90,6 +99,11 @@ export class PartyMetrics {
   #gauge(name: string, help: string, of: (crew: CrewSummary) => number): Gauge {
     return new Gauge(name, `${help} 0 between attempts.`, () => (this.#summary === null ? 0 : of(this.#summary)));
   }
+}
+
+function labelsOf(place: string) {
+  const [partner, pin] = place.split("/");
+  return { partner, pin };
 }
 
 /** One per counted event, exported from the start with 0. */

@@ -7,6 +7,7 @@ import { TandemError } from "../base/error.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import { withWeightsInLeaves } from "../gbdt/tree/weighted-trees.ts";
 import type { ActiveConfig } from "../party/config/config.ts";
+import { currentPartners } from "../party/config/current-partners.ts";
 import { readIdentity } from "../party/identity.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import { connectScoring } from "../transport/tls-connect.ts";
@@ -64,7 +65,7 @@ export class Scorer {
 
   /** @throws TandemError USAGE if the config does not name a party of the model */
   static async connect(
-    config: Pick<ActiveConfig, "passives" | "tls" | "output">,
+    config: Pick<ActiveConfig, "passives" | "tls" | "output" | "file">,
     share: ActiveShare,
     onQuestion: OnQuestion = () => {},
   ): Promise<Scorer> {
@@ -77,9 +78,19 @@ export class Scorer {
         );
       return passive;
     });
-    const identity = await readIdentity(config.tls);
+    await readIdentity(config.tls); // what is wrong with it is an error at once
     const peers = addresses.map((passive) =>
-      connectScoring(passive.name, identity, passive.fingerprint, passive.channel),
+      connectScoring(
+        passive.name,
+        async () => {
+          const [identity, [{ fingerprint }]] = await Promise.all([
+            readIdentity(config.tls),
+            currentPartners(config, [passive]),
+          ]);
+          return { identity, pins: fingerprint };
+        },
+        passive.channel,
+      ),
     );
     const revealed = new RevealedNotes(config, share);
     return new Scorer(share, peers, {

@@ -27,12 +27,12 @@ export function connectionsFor(jobs: number): number {
 }
 
 export class ConnectionGate {
-  readonly #pinned: readonly PinnedParty[];
+  #pinned: readonly PinnedParty[];
   readonly #connectionsMax: number;
   readonly #log: RateLimitedLog;
   readonly #pending: PendingConnections;
   /** By the name of the party, oldest first. */
-  readonly #admitted = new Map<string, Set<ServerHttp2Session>>();
+  readonly #admitted = new Map<string, Map<ServerHttp2Session, RecognisedParty>>();
 
   /** @param connectionsMax of one party */
   constructor(pinned: readonly PinnedParty[], onRejected: OnRejected, connectionsMax = connectionsPerParty) {
@@ -95,20 +95,29 @@ export class ConnectionGate {
     return checked;
   }
 
-  #add({ name }: RecognisedParty, session: ServerHttp2Session): void {
-    const sessions = this.#admitted.get(name) ?? new Set<ServerHttp2Session>();
+  #add(party: RecognisedParty, session: ServerHttp2Session): void {
+    const { name } = party;
+    const sessions = this.#admitted.get(name) ?? new Map<ServerHttp2Session, RecognisedParty>();
     this.#admitted.set(name, sessions);
     if (sessions.size >= this.#connectionsMax) {
-      const [oldest] = sessions;
+      const [oldest] = sessions.keys();
       sessions.delete(oldest);
       oldest.destroy();
     }
-    sessions.add(session);
+    sessions.set(session, party);
     session.once("close", () => sessions.delete(session));
   }
 
+  /** From now on these are pinned. Connections of a certificate that no longer is are closed. */
+  repin(pinned: readonly PinnedParty[]): void {
+    this.#pinned = pinned;
+    for (const sessions of this.#admitted.values())
+      for (const [session, { name, fingerprint }] of sessions)
+        if (!pinned.some((party) => party.name === name && party.fingerprints.includes(fingerprint))) session.destroy();
+  }
+
   close(): void {
-    for (const sessions of this.#admitted.values()) for (const session of sessions) session.close();
+    for (const sessions of this.#admitted.values()) for (const session of sessions.keys()) session.close();
     this.#pending.clear();
     this.#log.close();
   }

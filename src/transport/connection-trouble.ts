@@ -231,9 +231,7 @@ function refused(refusal: Refusal, party: string): ConnectionTrouble {
         step,
         words: `${party} answers, and does not know this party's certificate`,
         by: "partner",
-        todo:
-          "pin this party's fingerprint under 'active' in its config (compare it by telephone) " +
-          "and restart its party",
+        todo: "pin this party's fingerprint under 'active' in its config (compare it by telephone)",
         isLasting: true,
       };
     case "expired":

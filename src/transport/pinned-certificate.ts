@@ -15,6 +15,8 @@ export interface PinnedParty {
 export interface RecognisedParty {
   readonly name: string;
   readonly fingerprint: string;
+  /** When this certificate ends, in milliseconds since the epoch. */
+  readonly until: number;
 }
 
 /** Why a peer's certificate is refused. */
@@ -47,7 +49,7 @@ export function checkCertificate(
   const { validFrom, validTo } = new X509Certificate(der);
   if (Date.now() < Date.parse(validFrom)) return new CertificateRefused("early", `it is valid only from ${validFrom}`);
   if (Date.now() > Date.parse(validTo)) return new CertificateRefused("expired", `it expired at ${validTo}`);
-  return { name: party.name, fingerprint };
+  return { name: party.name, fingerprint, until: Date.parse(validTo) };
 }
 
 function fingerprintOf(der: Uint8Array): string {

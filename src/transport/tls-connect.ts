@@ -12,7 +12,7 @@ import { type RequestJob, requestOver } from "./admission-client.ts";
 import { peerOver } from "./peer-client.ts";
 import { certificateFingerprint } from "./pinned-certificate.ts";
 import { PinnedSessionManager } from "./pinned-session.ts";
-import { type Channel, type Way, wayTo } from "./pipes/channel.ts";
+import { type Channel, type Credentials, type Way, wayTo } from "./pipes/channel.ts";
 import { scoringPeerOver } from "./scoring-client.ts";
 import { callsPath, type Liveness, messageLimits, pingIntervalMs, type TlsIdentity } from "./tls-settings.ts";
 
@@ -34,7 +34,7 @@ export function connectTls(
   channel: Channel,
   { watch, ...liveness }: Partial<Liveness> & { readonly watch?: CallWatch | undefined } = {},
 ): TlsPeer {
-  const way = wayTo(name, identity, pins, channel);
+  const way = wayTo(name, async () => ({ identity, pins }), channel);
   const { transport, sessions } = transportTo(way, { isReplaced: false, ...liveness });
   // All calls of a job share one stream, except the join, which lasts as long as the job: how it ends shows how the
   // party was lost.
@@ -60,14 +60,16 @@ export interface TlsScoringPeer extends ScoringPeer {
   close(): void;
 }
 
-/** The same for scoring. Scoring calls are stateless: a connection that is lost or dead is replaced. */
+/**
+ * The same for scoring. Scoring calls are stateless: a connection that is lost or dead is replaced.
+ * @param credentials asked for each connection: either side may have renewed its certificate
+ */
 export function connectScoring(
   name: string,
-  identity: TlsIdentity,
-  pins: readonly string[],
+  credentials: () => Promise<Credentials>,
   channel: Channel,
 ): TlsScoringPeer {
-  const way = wayTo(name, identity, pins, channel);
+  const way = wayTo(name, credentials, channel);
   const { transport, sessions } = transportTo(way, { isReplaced: true });
   const options = { at: way.at, refusal: () => sessions.refusal };
   return {

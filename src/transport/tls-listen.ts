@@ -22,7 +22,7 @@ import { authenticateMsMax, ConnectionGate } from "./connection-gate.ts";
 import { type HeldBytes, PartyAccounts } from "./held-bytes.ts";
 import { heartbeatKey, heartbeatMs as usualHeartbeatMs } from "./heartbeat.ts";
 import { listening } from "./listening.ts";
-import type { PinnedParty } from "./pinned-certificate.ts";
+import type { PinnedParty, RecognisedParty } from "./pinned-certificate.ts";
 import { separateCalls } from "./separate-calls.ts";
 import { type Address, callsPath, pingIntervalMs, type TlsIdentity, tlsOptions, windowBytes } from "./tls-settings.ts";
 
@@ -40,10 +40,16 @@ export interface ListeningServer {
   serveSocket(socket: Socket): Promise<boolean>;
   /** The same for bytes that come another way. @param from where, for the log */
   servePipe(pipe: Duplex, from: string): void;
+  /** New connections are shown this certificate; those that are open stay. */
+  renew(identity: TlsIdentity): void;
+  /** From now on these parties may connect, with these certificates; other connections are closed. */
+  repin(pinned: readonly PinnedParty[]): void;
   close(): Promise<void>;
 }
 
 export interface ListenOptions {
+  /** Called for each connection of a pinned party. */
+  readonly onAdmitted?: (party: RecognisedParty) => void;
   /** Called for each connection that was not admitted. */
   readonly onRejected?: OnRejected;
   readonly heartbeatMs?: number;
@@ -61,6 +67,7 @@ export async function listenTls(
   address: Address | null,
   {
     onRejected = () => {},
+    onAdmitted = () => {},
     heartbeatMs = usualHeartbeatMs,
     accounts = new PartyAccounts(),
     connectionsMax,
@@ -112,6 +119,7 @@ export async function listenTls(
     session.on("error", () => {}); // a broken connection ends its streams, which the service notices
     const party = gate.admit(session);
     if (party === null) return;
+    onAdmitted(party);
     const key = keyOf(session.socket);
     session.once("remoteSettings", () => waiting.get(key)?.());
     const closing = new AbortController();
@@ -127,6 +135,8 @@ export async function listenTls(
   const bound = port.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : 0,
+    renew: (renewed) => server.setSecureContext(tlsOptions(renewed)),
+    repin: (parties) => gate.repin(parties),
     serveSocket: (socket) =>
       new Promise((resolve) => {
         const key = keyOf(socket);

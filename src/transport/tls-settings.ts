@@ -18,8 +18,10 @@ export const messageLimits = { readMaxBytes: messageBytesMax, writeMaxBytes: mes
 
 /** What a party needs for TLS. */
 export interface TlsIdentity extends Identity {
-  /** PEM of the agreed certificate authority, if there is one. */
+  /** PEM of the agreed certificate authority, if there is one; several while it changes. */
   readonly authority?: string | undefined;
+  /** PEM of its list of revoked certificates. */
+  readonly revoked?: string | undefined;
 }
 
 export interface Address {
@@ -28,14 +30,20 @@ export interface Address {
 }
 
 /** Without an authority these options accept any certificate: the caller must compare fingerprints. */
-export function tlsOptions({ authority, certificate, key }: TlsIdentity) {
+export function tlsOptions({ authority, revoked, certificate, key }: TlsIdentity) {
   return {
     cert: certificate,
     key,
     minVersion: "TLSv1.3",
     rejectUnauthorized: authority !== undefined,
     ...(authority === undefined ? {} : { ca: authority }),
+    ...(revoked === undefined ? {} : { crl: listsIn(revoked) }),
   } as const;
+}
+
+/** OpenSSL takes one list at a time. */
+export function listsIn(pem: string): string[] {
+  return pem.match(/-----BEGIN X509 CRL-----[\s\S]*?-----END X509 CRL-----/g) ?? [pem];
 }
 
 /** How a stalled connection is detected. */

@@ -9,6 +9,8 @@ import { EventLog } from "./event-log.ts";
 export interface PassiveSurroundings {
   readonly storage?: Storage;
   readonly now?: () => number;
+  /** How often certificates and pins are looked at. */
+  readonly credentialsMs?: number;
 }
 
 export class RunningParty {
@@ -27,13 +29,17 @@ export class RunningParty {
     this.#stopping = stopping;
   }
 
-  static async start(config: PassiveConfig, { storage, now }: PassiveSurroundings = {}): Promise<RunningParty> {
+  static async start(
+    config: PassiveConfig,
+    { storage, now, credentialsMs }: PassiveSurroundings = {},
+  ): Promise<RunningParty> {
     const log = new EventLog();
     const stopping = new AbortController();
     const ended = runPassive(config, log.emit, {
       stop: stopping.signal,
       ...(storage === undefined ? {} : { storage }),
       ...(now === undefined ? {} : { now }),
+      ...(credentialsMs === undefined ? {} : { credentialsMs }),
     });
     const port = config.listen === undefined ? 0 : (await orEnd(log.seen("listening"), ended)).port;
     return new RunningParty(port, log, ended, stopping);

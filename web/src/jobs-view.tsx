@@ -1,9 +1,10 @@
 /** Past jobs in a list. Two of them can be compared. */
 import { signal } from "@preact/signals";
 import { formatMetric, formatSeconds } from "../../src/base/text/format.ts";
+import { dayMs, renewalDays } from "../../src/record/renewal-days.ts";
 import { Card, Nothing, Table } from "../views/card.tsx";
 import { href } from "./route.ts";
-import { jobs, queue } from "./session.ts";
+import { certificates, jobs, now, queue } from "./session.ts";
 
 const chosen = signal<readonly string[]>([]);
 
@@ -14,6 +15,7 @@ export function JobsView() {
   return (
     <>
       <h1 class="title">Jobs</h1>
+      <EndingCertificates />
       <Waiting />
       <Card
         title={`${lines.length} ${lines.length === 1 ? "job" : "jobs"}`}
@@ -57,6 +59,29 @@ export function JobsView() {
         {lines.some(({ tested }) => !tested) && <p class="note">* on training rows; all others on test rows</p>}
       </Card>
     </>
+  );
+}
+
+/** Those that are to be renewed: a partner's too, which only the partner can do. */
+function EndingCertificates() {
+  const ending = certificates.value.filter(({ until }) => until - now.value < renewalDays.soon * dayMs);
+  if (ending.length === 0) return null;
+  return (
+    <Card title={ending.length === 1 ? "A certificate ends soon" : `${ending.length} certificates end soon`} wide>
+      <Table
+        caption="Certificates that end soon"
+        stacks
+        head={["party", "certificate", "ends", "days left"]}
+        textColumns={3}
+        rows={ending.map(({ party, fingerprint, until }) => [
+          party,
+          `${fingerprint.slice(0, 16)}...`,
+          shownTime(until),
+          until < now.value ? "expired" : String(Math.floor((until - now.value) / dayMs)),
+        ])}
+      />
+      <p class="note">The party makes a new one with "tandem cert renew" and sends its fingerprint to its partners.</p>
+    </Card>
   );
 }
 

@@ -37,6 +37,14 @@ export interface QueueLine {
   readonly since: number;
 }
 
+/** A certificate of the party or of one of its partners. */
+export interface CertificateLine {
+  readonly party: string;
+  readonly fingerprint: string;
+  /** When it ends, in milliseconds since the epoch. */
+  readonly until: number;
+}
+
 type EventLine = Parameters<typeof addEvent>[1];
 type OwnLine = Parameters<typeof addOwn>[1];
 
@@ -49,6 +57,7 @@ export const viewers = signal<Viewers>({ version: "", viewers: [] });
 export const jobs = signal<readonly JobLine[]>([]);
 /** Of a passive party. */
 export const queue = signal<readonly QueueLine[]>([]);
+export const certificates = signal<readonly CertificateLine[]>([]);
 /** What the record of the open job says. A new object whenever something was added. */
 const recorded = signal<JobViews>({ view: emptyJobView(), own: emptyOwn() });
 export const connection = signal<"connecting" | "open" | "lost" | "refused">("connecting");
@@ -143,13 +152,15 @@ async function loadJobs(of: string): Promise<void> {
   if (of === "") return;
   listedAt = Date.now();
   const query = new URLSearchParams({ viewer: of }).toString();
-  const [found, queued] = await Promise.all([
+  const [found, queued, known] = await Promise.all([
     ask<readonly JobLine[]>(`/api/jobs?${query}`),
     ask<readonly QueueLine[]>(`/api/queue?${query}`),
+    ask<readonly CertificateLine[]>(`/api/certificates?${query}`),
   ]);
   if (of !== viewer.peek()) return;
   batch(() => {
     if (queued !== null && JSON.stringify(queued) !== JSON.stringify(queue.peek())) queue.value = queued;
+    if (known !== null && JSON.stringify(known) !== JSON.stringify(certificates.peek())) certificates.value = known;
     if (found === null || JSON.stringify(found) === JSON.stringify(jobs.peek())) return;
     jobs.value = found;
     const kept = found.find(({ job }) => job === latestJob.peek());

@@ -21,14 +21,20 @@ import {
 import { addAnswers, type KeptAnswer, keptAnswer, removeAnswers } from "../../store/answer-evidence.ts";
 import { addPlaintexts, readPlaintexts } from "../../store/round-evidence.ts";
 import { toBase64, toHex } from "../../store/stored-numbers.ts";
+import type { Signer } from "../../store/consent-file.ts";
 import { type CommitmentTerms, isRepeatable, JobEvidence } from "../job-evidence.ts";
 import { activeFacts } from "../job-facts.ts";
+import { currentPartners } from "../config/current-partners.ts";
 import { readSigner } from "../model/signer.ts";
 import type { PreparedJob } from "./attempts.ts";
 import type { BegunJob } from "./checkpoints.ts";
 
+type Partners = readonly { readonly name: string; readonly fingerprint: readonly string[] }[];
+
 export interface ActiveEvidenceTerms extends CommitmentTerms {
-  readonly passives: readonly { readonly name: string; readonly fingerprint: readonly string[] }[];
+  readonly passives: Partners;
+  /** Key and pins at the beginning of an attempt; left out: those above. */
+  readonly current?: () => Promise<{ readonly signer: Signer; readonly passives: Partners }>;
   readonly aligned: Uint32Array | null;
   /** All messages of a tree are the same bytes in every attempt; default: they are. */
   readonly isReplayable?: boolean;
@@ -55,6 +61,10 @@ export async function openActiveEvidence(
     aligned: begun.aligned,
     facts: activeFacts({ ...prepared, ...begun, name, passives, job, folds }),
     signer: await readSigner(tls, new Date()),
+    current: async () => ({
+      signer: await readSigner(tls, new Date()),
+      passives: await currentPartners(prepared.config, passives),
+    }),
     // An auditor recomputes messages with all shortcuts, which only experiments switch off.
     isVerifiable: output.verifiable && Object.values(job.shortcuts ?? allShortcuts).every(Boolean),
     isReplayable: isRepeatable(job.scheme, job.privacy),
@@ -75,6 +85,7 @@ export class ActiveEvidence {
   readonly #evidence: JobEvidence;
   /** Of the round under way, signed by this party at least. */
   readonly #pending = new Map<number, Pairs>();
+  #partners: Partners;
   /** Those of them that have changed since they were written. */
   readonly #unwritten = new Set<number>();
   readonly #writes = new Exclusive();
@@ -88,6 +99,7 @@ export class ActiveEvidence {
   private constructor(terms: ActiveEvidenceTerms, evidence: JobEvidence) {
     this.#terms = terms;
     this.#evidence = evidence;
+    this.#partners = terms.passives;
   }
 
   static async open(terms: ActiveEvidenceTerms): Promise<ActiveEvidence> {
@@ -103,7 +115,12 @@ export class ActiveEvidence {
    * @returns per passive party its record
    */
   async attempt(tree: number): Promise<(peer: string) => ActivePairRecord> {
-    const { folder, storage, firstTree, name } = this.#terms;
+    const { folder, storage, firstTree, name, current } = this.#terms;
+    if (current !== undefined) {
+      const { signer, passives } = await current();
+      this.#evidence.signWith(signer);
+      this.#partners = passives;
+    }
     await this.#writes.run(() => this.#write()); // signatures that came before the connection was lost
     this.#pending.clear();
     this.#signed = await this.#signedFrom(tree);
@@ -214,8 +231,8 @@ export class ActiveEvidence {
   }
 
   #pair(peer: string, tree: number, previous: Uint8Array | null): ActivePairRecord {
-    const { isVerifiable, isReplayable = true, keepsAnswers = true, passives } = this.#terms;
-    const fingerprints = passives.find(({ name }) => name === peer)?.fingerprint ?? [];
+    const { isVerifiable, isReplayable = true, keepsAnswers = true } = this.#terms;
+    const fingerprints = this.#partners.find(({ name }) => name === peer)?.fingerprint ?? [];
     const keeps = isVerifiable && isReplayable && keepsAnswers;
     const answers = new Map<number, Record<string, string[]>>();
     let setUp = "";

@@ -13,6 +13,7 @@ import type { CallWatch } from "../../transport/call-watch.ts";
 import { connectTls } from "../../transport/tls-connect.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { requireOwnFiles, requirePartners } from "../checks/before-job.ts";
+import { currentPartners } from "../config/current-partners.ts";
 import { readIdentity } from "../identity.ts";
 import type { Emit } from "../../record/events.ts";
 import { type JobNotes, JobRecord } from "../../record/job-record.ts";
@@ -39,7 +40,7 @@ export interface ActiveWorld {
    * @param watchOf the timeout of calls to a party
    */
   connect(
-    config: Pick<ActiveConfig, "tls" | "passives">,
+    config: Pick<ActiveConfig, "tls" | "passives" | "file">,
     watchOf: (party: string) => CallWatch,
   ): Promise<readonly ConnectedPeer[]>;
   /** Looks at what belongs to this company, before its data is read. @throws TandemError */
@@ -64,9 +65,9 @@ export interface ActiveWorld {
 }
 
 export const realWorld: ActiveWorld = {
-  async connect({ tls, passives }, watchOf) {
-    const identity = await readIdentity(tls);
-    return passives.map(({ name, fingerprint, channel }) =>
+  async connect(config, watchOf) {
+    const identity = await readIdentity(config.tls);
+    return (await currentPartners(config, config.passives)).map(({ name, fingerprint, channel }) =>
       connectTls(name, identity, fingerprint, channel, { watch: watchOf(name) }),
     );
   },

@@ -17,19 +17,22 @@ const partnerTimeoutMs = 5000;
 
 type Company = Pick<PassiveConfig, "name" | "tls">;
 
-/** @throws TandemError naming the file, what is wrong with it and who must act */
+/**
+ * @param emit null: warnings are left to the caller
+ * @throws TandemError naming the file, what is wrong with it and who must act
+ */
 export async function requireOwnIdentity(
   { name, tls }: Company,
   field: "passives" | "active",
-  partners: PassiveConfig["active"],
-  emit: Emit,
+  partners: Parameters<typeof checkPins>[2],
+  emit: Emit | null,
 ): Promise<TlsIdentity> {
   const checks = await checkOwnCertificate(tls, name, Date.now());
   requireAll(checks);
   const identity = await readIdentity(tls);
   requireAll([checkPins({ name, certificate: identity.certificate }, field, partners)]);
   for (const check of checks)
-    if (check.state === "warning") emit({ type: "notice", party: name, words: wordsOf(check) });
+    if (check.state === "warning") emit?.({ type: "notice", party: name, words: wordsOf(check) });
   return identity;
 }
 

@@ -1,35 +1,37 @@
 /** A party's own certificate, key and authority: readable, belonging together, within their dates. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
 import { TandemError } from "../../base/error.ts";
 import { readSecretFile } from "../../base/files/secret-file.ts";
 import { certificateFingerprint } from "../../transport/pinned-certificate.ts";
+import { listsIn } from "../../transport/tls-settings.ts";
 import type { PassiveConfig } from "../config/config.ts";
+import { dayMs, renewalDays } from "../../record/renewal-days.ts";
+import { day, endOf, renew } from "./certificate-end.ts";
 import { type Check, failed, ok, warning } from "./check.ts";
 
-type Tls = Pick<PassiveConfig["tls"], "certificate" | "key" | "authority" | "insecure_key_file">;
-
-export const dayMs = 86_400_000;
-/** When the end of a certificate is warned of. */
-export const renewalDays = { soon: 60, urgent: 14 } as const;
+type Tls = Pick<PassiveConfig["tls"], "certificate" | "key" | "authority" | "revoked" | "insecure_key_file">;
 
 const initAgain = "write a key and a certificate with 'tandem init', or correct the path under tls in its config";
-const renew = "make a new one with 'tandem init' in another folder, and send the new fingerprint to its partners";
 
 /** @param who this party's name */
 export async function checkOwnCertificate(tls: Tls, who: string, now: number): Promise<Check[]> {
   const checks: Check[] = [];
-  const certificate = await certificateIn(tls, who, checks);
+  const chain = await chainIn(tls, who, checks);
+  const certificate = chain?.[0] ?? null;
   const key = await keyIn(tls, who, checks);
   if (certificate !== null) {
     checks.push(datesOf(certificate, tls.certificate, who, now));
     if (key !== null) checks.push(matchOf(certificate, key, tls, who));
-    if (tls.authority !== undefined) checks.push(await authorityOf(certificate, tls.authority, who));
+    if (tls.revoked !== undefined) checks.push(await revokedIn(tls.revoked, who));
+    if (tls.authority !== undefined) checks.push(await authorityOf(chain ?? [], tls.authority, who));
   }
   return checks;
 }
 
-async function certificateIn(tls: Tls, who: string, checks: Check[]): Promise<X509Certificate | null> {
+/** This party's certificate, and those after it in the file. */
+async function chainIn(tls: Tls, who: string, checks: Check[]): Promise<readonly X509Certificate[] | null> {
   const name = "certificate";
   const pem = await readFile(tls.certificate, "utf8").catch((cause: unknown) => {
     checks.push(failed(name, unreadable(tls.certificate, cause, who)));
@@ -37,9 +39,9 @@ async function certificateIn(tls: Tls, who: string, checks: Check[]): Promise<X5
   });
   if (pem === null) return null;
   try {
-    const certificate = new X509Certificate(pem);
+    const chain = certificatesIn(pem);
     checks.push(ok(name, `${tls.certificate}, fingerprint ${certificateFingerprint(pem)}`));
-    return certificate;
+    return chain;
   } catch {
     const isKey = pem.includes("PRIVATE KEY");
     checks.push(
@@ -108,13 +110,8 @@ function datesOf({ validFrom, validTo }: X509Certificate, path: string, who: str
       who,
       todo: renew,
     });
-  const left = Math.floor((to - now) / dayMs);
-  if (left < renewalDays.soon)
-    return warning(name, {
-      words: `this party's own certificate ${path} expires in ${left} days, on ${day(to)}`,
-      who,
-      todo: renew,
-    });
+  if (to - now < renewalDays.soon * dayMs)
+    return warning(name, endOf(`this party's own certificate ${path}`, to, who, now));
   return ok(name, `valid until ${day(to)}`);
 }
 
@@ -125,17 +122,18 @@ function matchOf(certificate: X509Certificate, key: KeyObject, tls: Tls, who: st
     code: "CERTIFICATE",
     words: `${tls.key} is not the key of ${tls.certificate}`,
     who,
-    todo: "name the two files that were made together under tls in its config",
+    todo:
+      "name the two files that were made together under tls in its config " +
+      "(after an interrupted 'tandem cert switch': repeat it)",
   });
 }
 
-async function authorityOf(certificate: X509Certificate, path: string, who: string): Promise<Check> {
+async function authorityOf(chain: readonly X509Certificate[], path: string, who: string): Promise<Check> {
   const name = "authority";
   const pem = await readFile(path, "utf8").catch((cause: unknown) => unreadable(path, cause, who));
   if (typeof pem !== "string") return failed(name, pem);
   try {
-    const authority = new X509Certificate(pem);
-    if (certificate.checkIssued(authority) && certificate.verify(authority.publicKey)) return ok(name, path);
+    if (isIssuedBy(chain, certificatesIn(pem))) return ok(name, path);
   } catch {
     return failed(name, {
       code: "CERTIFICATE",
@@ -152,6 +150,42 @@ async function authorityOf(certificate: X509Certificate, path: string, who: stri
   });
 }
 
+async function revokedIn(path: string, who: string): Promise<Check> {
+  const name = "revoked certificates";
+  const pem = await readFile(path, "utf8").catch((cause: unknown) => unreadable(path, cause, who));
+  if (typeof pem !== "string") return failed(name, pem);
+  try {
+    createSecureContext({ crl: listsIn(pem) });
+    return ok(name, path);
+  } catch {
+    return failed(name, {
+      code: "CERTIFICATE",
+      words: `${path} is not a list of revoked certificates (CRL) in PEM form`,
+      who,
+      todo: "store the authority's list there, or leave tls.revoked out",
+    });
+  }
+}
+
+/** The certificates of a PEM file. @throws Error if there is none */
+function certificatesIn(pem: string): X509Certificate[] {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [pem];
+  return found.map((each) => new X509Certificate(each));
+}
+
+/** @param chain this party's certificate, and the intermediate ones that are in the same file */
+function isIssuedBy([leaf, ...intermediates]: readonly X509Certificate[], authorities: readonly X509Certificate[]) {
+  const issued = (one: X509Certificate, by: X509Certificate): boolean =>
+    one.checkIssued(by) && one.verify(by.publicKey);
+  for (let last = leaf, left = intermediates; ;) {
+    if (authorities.some((authority) => issued(last, authority))) return true;
+    const next = left.find((each) => issued(last, each));
+    if (next === undefined) return false;
+    left = left.filter((each) => each !== next);
+    last = next;
+  }
+}
+
 function unreadable(path: string, cause: unknown, who: string) {
   const code = (cause as NodeJS.ErrnoException).code;
   const isMissing = code === "ENOENT";
@@ -161,8 +195,4 @@ function unreadable(path: string, cause: unknown, who: string) {
     who,
     todo: isMissing ? initAgain : "let the user that runs Tandem read it",
   };
-}
-
-function day(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }

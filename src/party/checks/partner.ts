@@ -13,6 +13,8 @@ import type { PassiveProbe } from "../../wire/generated/tandem/v1/diagnosis_pb.t
 import { peerText } from "../../wire/peer-text.ts";
 import { messageBytesMax, protocolVersion } from "../../wire/version.ts";
 import type { ActiveConfig } from "../config/config.ts";
+import { dayMs, renewalDays } from "../../record/renewal-days.ts";
+import { endOf } from "./certificate-end.ts";
 import { type Check, failed, ok, skipped, type Trouble, warning } from "./check.ts";
 import { connectedInSteps } from "./way-to-partner.ts";
 
@@ -46,6 +48,7 @@ export async function checkPartner(passive: Passive, terms: PartnerTerms): Promi
   const at = placeOf(passive.channel);
   try {
     const socket = await connectedInSteps(passive, terms, checks);
+    checks.push(...endingSoon(socket.getPeerCertificate().valid_to, passive.name));
     const prober = new Prober(socket);
     try {
       await questioned(prober, passive, terms, checks);
@@ -93,6 +96,13 @@ class Refused extends Error {
     this.step = step;
     this.trouble = trouble;
   }
+}
+
+/** Its certificate is to be renewed: a warning, or nothing. */
+function endingSoon(end: string, name: string): Check[] {
+  const until = Date.parse(end);
+  if (until - Date.now() >= renewalDays.soon * dayMs) return [];
+  return [warning("certificate dates", endOf(`the certificate of ${name}`, until, name, Date.now()))];
 }
 
 async function questioned(prober: Prober, passive: Passive, terms: PartnerTerms, checks: Check[]): Promise<void> {

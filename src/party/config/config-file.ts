@@ -32,6 +32,11 @@ export class ConfigFile {
     return new ConfigFile(null, new Document(fields), new LineCounter());
   }
 
+  /** Null: it is an object. */
+  get path(): string | null {
+    return this.#path;
+  }
+
   /** What paths in the config are relative to: its folder, or of an object the working directory. */
   resolve(path: string): string {
     return this.#path === null ? resolve(path) : resolve(dirname(this.#path), path);

@@ -22,6 +22,7 @@ import { listOf, object, oneOf, text, wholeNumber, yesOrNo } from "../../base/pa
 import { type ActiveSwitch, activeSwitchNames } from "./active-options.ts";
 import type { Channel } from "../../transport/pipes/channel.ts";
 import type { ConfigFile } from "./config-file.ts";
+import { fingerprint } from "./fingerprint-field.ts";
 import { openConfig } from "./config-role.ts";
 
 import { channelFields, channelsFrom } from "./channel-config.ts";
@@ -34,16 +35,6 @@ const usualPatienceSeconds = 600;
 /** No party has answered yet: the address may be wrong. */
 const usualFirstContactSeconds = 30;
 
-const fingerprintWords = "must be a SHA-256 fingerprint, 64 hex digits as 'tandem fingerprint' prints it";
-/** As `tandem fingerprint` prints it, or as other programs do: with colons, in capitals. */
-const oneFingerprint = z
-  .string()
-  .transform((given) => given.replaceAll(/[:\s]/g, "").toLowerCase())
-  .pipe(z.string().regex(/^[0-9a-f]{64}$/, fingerprintWords));
-/** Two where a party is about to change its certificate: either is accepted. */
-const fingerprint = z
-  .union([oneFingerprint, listOf(oneFingerprint).min(1).max(2)], `${fingerprintWords}, or a list of two`)
-  .transform((given) => (typeof given === "string" ? [given] : given));
 const amountOf = z.number("must be a number").min(0, "must be 0 or more");
 /** Where partners dial this party; left out where all are dialled. */
 const listen = object({ host: text, port: wholeNumber(0, 65535) }).optional();
@@ -52,7 +43,10 @@ const listen = object({ host: text, port: wholeNumber(0, 65535) }).optional();
 const tls = object({
   certificate: text,
   key: text,
+  /** One certificate or several in a file. */
   authority: text.optional(),
+  /** Certificates that the authority has revoked (a CRL in PEM form). */
+  revoked: text.optional(),
   /** The key, and the token of `tandem serve`, may lie where other users of this machine can read them. */
   insecure_key_file: yesOrNo.default(false),
 });
@@ -237,6 +231,7 @@ export type PassiveConfig = Omit<z.output<typeof passiveConfig>, "policy" | "cre
   readonly experiment: Experiment;
   /** Undefined: this process does it all. */
   readonly crew?: CrewConfig | undefined;
+  readonly file?: string | null;
 };
 /** Its parameters, scheme and key are one job, checked and complete. */
 export type ActiveConfig = Omit<
@@ -247,6 +242,8 @@ export type ActiveConfig = Omit<
   readonly scoring: ScoringConfig;
   /** Undefined: this process does it all. */
   readonly crew?: CrewConfig | undefined;
+  /** Where it was read from, for what is read again while the process runs; null: it was an object. */
+  readonly file?: string | null;
   readonly patience_seconds: number;
   /** The configured patience, or a shorter one for parties that were never reached. */
   readonly firstContactSeconds: number;
@@ -282,7 +279,8 @@ export async function readPassiveConfig(
     ...config,
     active: channelsFrom(file, "active", config),
     policy: { ...config.policy, privacy: privacyFrom(file, ["policy", "privacy"], config.policy.privacy) },
-    tls: tlsFrom(config.tls, from),
+    file: file.path,
+    tls: tlsFrom(file, config.tls, from),
     data: { ...config.data, ...sourceFrom(config, from) },
     scoring: scoringFrom(file, config.scoring, config.tls.insecure_key_file, from),
     output: { ...config.output, directory: from(config.output.directory) },
@@ -334,7 +332,8 @@ export async function readActiveConfig(
     experiment,
     patience_seconds: config.patience_seconds ?? usualPatienceSeconds,
     firstContactSeconds: config.patience_seconds ?? usualFirstContactSeconds,
-    tls: tlsFrom(config.tls, from),
+    file: file.path,
+    tls: tlsFrom(file, config.tls, from),
     crew: config.crew && crewFrom(file, config.crew, config.name, from),
     warm_start: config.warm_start && {
       model: jobSyntax.test(config.warm_start.model) ? config.warm_start.model : from(config.warm_start.model),
@@ -349,12 +348,17 @@ export async function readActiveConfig(
   };
 }
 
-function tlsFrom(given: PassiveConfig["tls"], from: (path: string) => string): PassiveConfig["tls"] {
+/** @throws TandemError FILE_FORMAT naming the line */
+function tlsFrom(file: ConfigFile, given: PassiveConfig["tls"], from: (path: string) => string): PassiveConfig["tls"] {
+  const { authority, revoked } = given;
+  if (revoked !== undefined && authority === undefined)
+    throw file.error(["tls", "revoked"], "field 'tls.revoked' needs 'tls.authority', whose list it is");
   return {
     ...given,
     certificate: from(given.certificate),
     key: from(given.key),
-    authority: given.authority === undefined ? undefined : from(given.authority),
+    authority: authority === undefined ? undefined : from(authority),
+    revoked: revoked === undefined ? undefined : from(revoked),
   };
 }
 

@@ -17,10 +17,11 @@ import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
 import { withUsedFeatures } from "../../store/xgboost/used-features.ts";
 import { writeXgboostModel } from "../../store/xgboost/export.ts";
 import { certificateFingerprint } from "../../transport/pinned-certificate.ts";
+import { readRenewal } from "../certificates/renewal.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { jobSharePath } from "./job-share.ts";
 import { consentFact } from "./consent-fact.ts";
-import { checkValidAt, readCertificate } from "./signer.ts";
+import { checkValidAt } from "./signer.ts";
 
 export interface ExportRequest {
   readonly job: string;
@@ -47,12 +48,13 @@ export async function exportModel(config: ActiveConfig, { job, consents, out }: 
   const active = await readActiveShare(jobSharePath(config.output.directory, job));
   requireXgboostForm(objectiveFor(active.objective)); // refuses what XGBoost has not, before consents are asked for
   await requireNewFile(out, "Name another file with --out");
-  const ownFingerprint = certificateFingerprint((await readCertificate(config.tls)).toString());
+  const { current, next, previous } = await readRenewal(config);
+  const own = [current, next, previous].flatMap((pair) => pair?.certificate?.fingerprint ?? []);
   const given = new Map<string, Consent>();
   for (const path of consents) {
     const { certificate, consent } = await readConsent(path);
     const party = signerOf(path, certificate, config);
-    checkStatement(path, party, consent.statement, active, ownFingerprint);
+    checkStatement(path, party, consent.statement, active, own);
     checkValidAt(certificate, new Date(consent.statement.date), path);
     if (given.has(party)) throw new TandemError("CONSENT", `${path} is a second consent of ${party}. One is enough`);
     given.set(party, consent);
@@ -109,7 +111,7 @@ function checkStatement(
   party: string,
   { model, job, recipient }: ConsentStatement,
   active: ActiveShare,
-  ownFingerprint: string,
+  own: readonly string[],
 ): void {
   if (!active.passiveNames.includes(party))
     throw new TandemError("CONSENT", `${path}: ${party} took no part in ${active.job}`);
@@ -120,11 +122,12 @@ function checkStatement(
         `not for ${active.model.slice(0, 12)} (job ${active.job})`,
     );
   }
-  if (recipient.fingerprint !== ownFingerprint) {
+  if (!own.includes(recipient.fingerprint)) {
     throw new TandemError(
       "CONSENT",
       `${path}: ${party} consents for ${peerText(recipient.name)} with the certificate ${recipient.fingerprint}. ` +
-        `This party's is ${ownFingerprint}`,
+        `This party's is ${own[0]}. ` +
+        `After a renewal, ask ${party} for another consent`,
     );
   }
 }

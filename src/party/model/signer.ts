@@ -6,31 +6,31 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { TandemError } from "../../base/error.ts";
 import type { Signer } from "../../store/consent-file.ts";
 import type { PassiveConfig } from "../config/config.ts";
+import type { TlsIdentity } from "../../transport/tls-settings.ts";
 import { readIdentity } from "../identity.ts";
 
 type TlsPaths = PassiveConfig["tls"];
 
 /** @throws TandemError FILE_UNREADABLE, KEY_FORMAT or CERTIFICATE naming the file */
 export async function readSigner(tls: TlsPaths, now: Date): Promise<Signer> {
-  const { key: pem } = await readIdentity(tls);
+  return signerOf(await readIdentity(tls), tls, now);
+}
+
+/** @param tls where it was read from. @throws TandemError KEY_FORMAT or CERTIFICATE naming the file */
+export function signerOf(identity: TlsIdentity, tls: TlsPaths, now: Date): Signer {
   const key = readable("KEY_FORMAT", `${tls.key} is not a private key in PEM form, without a password`, () =>
-    createPrivateKey(pem),
+    createPrivateKey(identity.key),
   );
-  const certificate = await readCertificate(tls);
+  const certificate = certificateIn(tls.certificate, identity.certificate);
   if (!certificate.checkPrivateKey(key))
     throw new TandemError("CERTIFICATE", `${tls.key} is not the key of ${tls.certificate}`);
   checkValidAt(certificate, now, tls.certificate);
   return { certificate, key };
 }
 
-/** @throws TandemError FILE_UNREADABLE or CERTIFICATE naming the file */
-export async function readCertificate(tls: TlsPaths): Promise<X509Certificate> {
-  const { certificate } = await readIdentity(tls);
-  return readable(
-    "CERTIFICATE",
-    `${tls.certificate} is not a certificate in PEM form`,
-    () => new X509Certificate(certificate),
-  );
+/** @throws TandemError CERTIFICATE naming the file */
+function certificateIn(path: string, pem: string): X509Certificate {
+  return readable("CERTIFICATE", `${path} is not a certificate in PEM form`, () => new X509Certificate(pem));
 }
 
 /** @throws TandemError CERTIFICATE if the certificate is not valid at that time */

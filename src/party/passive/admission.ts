@@ -41,7 +41,7 @@ import { type Aligning, type AdmissionState, giveWay, idle, type Running } from 
 import { JobApprovals } from "./job-approvals.ts";
 import { JobPlaces } from "./job-places.ts";
 import { openPassiveJob } from "./job.ts";
-import { openPassiveEvidence } from "./job-evidence.ts";
+import { credentialsIn, type EvidenceCredentials, openPassiveEvidence } from "./job-evidence.ts";
 import { decidingRows, jobRows } from "./job-rows.ts";
 import { startSplits, toStoredTerms } from "./job-terms.ts";
 import { rowDigests } from "./row-digests.ts";
@@ -59,6 +59,8 @@ export interface AdmissionOptions {
   readonly own?: (job: string, line: OwnLine) => void;
   /** Workers that hold the rows of its jobs; left out: this process. */
   readonly crew?: Crew | undefined;
+  /** Key and pins as they are now; left out: those of the config. */
+  readonly credentials?: EvidenceCredentials | undefined;
   /** Called when the queue has changed. */
   readonly onQueue?: ((jobs: readonly QueuedJob[]) => void) | undefined;
 }
@@ -71,6 +73,7 @@ export class JobAdmission implements PartyHandler {
   readonly #onJobEnded: (end: PassiveEnd) => void;
   readonly #own: (job: string, line: OwnLine) => void;
   readonly #crew: Crew | undefined;
+  readonly #credentials: EvidenceCredentials;
   readonly #files: PassiveFiles;
   readonly #places: JobPlaces;
   readonly #approvals: JobApprovals;
@@ -91,8 +94,9 @@ export class JobAdmission implements PartyHandler {
     config: PassiveConfig,
     emit: Emit,
     onJobEnded: (end: PassiveEnd) => void,
-    { storage = diskStorage, own = () => {}, now = Date.now, crew, onQueue }: AdmissionOptions = {},
+    { storage = diskStorage, own = () => {}, now = Date.now, crew, credentials, onQueue }: AdmissionOptions = {},
   ) {
+    this.#credentials = credentials ?? credentialsIn(config);
     this.#config = config;
     this.#emit = emit;
     this.#onJobEnded = onJobEnded;
@@ -270,7 +274,7 @@ export class JobAdmission implements PartyHandler {
       if (!checkpoints.isStored) await this.budgets.daily.chargeJob(caller.name, `${job}/${terms.jobId}`);
       const features = await this.#files.using(async () => binTableInTurns(rows.training, agreed, decidingRows(rows)));
       const admitted = { config: this.#config, hello, agreed, rows, digests, features, checkpoints, peer: caller.name };
-      const evidence = await openPassiveEvidence(this.#files, admitted);
+      const evidence = await openPassiveEvidence(this.#files, admitted, this.#credentials);
       const spending = await this.#spendingOf(admitted);
       const { service, report } = openPassiveJob({
         ...admitted,

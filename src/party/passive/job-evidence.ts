@@ -18,6 +18,8 @@ import {
   writeTreeEvidence,
 } from "../../store/evidence-files.ts";
 import { toHex } from "../../store/stored-numbers.ts";
+import type { Signer } from "../../store/consent-file.ts";
+import type { PassiveConfig } from "../config/config.ts";
 import { type CommitmentTerms, isRepeatable, JobEvidence } from "../job-evidence.ts";
 import { passiveFacts } from "../job-facts.ts";
 import { readSigner } from "../model/signer.ts";
@@ -38,8 +40,27 @@ export interface PassiveEvidenceTerms extends CommitmentTerms {
   readonly isRepeatable: boolean;
 }
 
-/** @throws TandemError CHECKPOINT if what was committed to has changed */
-export async function openPassiveEvidence(files: PassiveFiles, job: AdmittedJob): Promise<PassiveEvidence> {
+/** What a party signs with, and whose signatures it accepts. */
+export interface EvidenceCredentials {
+  signer(): Promise<Signer>;
+  pinsOf(active: string): readonly string[];
+}
+
+export function credentialsIn({ tls, active }: Pick<PassiveConfig, "tls" | "active">): EvidenceCredentials {
+  return {
+    signer: () => readSigner(tls, new Date()),
+    pinsOf: (wanted) => active.find(({ name }) => name === wanted)?.fingerprint ?? [],
+  };
+}
+
+/**
+ * @throws TandemError CHECKPOINT if what was committed to has changed
+ */
+export async function openPassiveEvidence(
+  files: PassiveFiles,
+  job: AdmittedJob,
+  credentials: EvidenceCredentials,
+): Promise<PassiveEvidence> {
   const { config, hello, agreed, checkpoints, peer } = job;
   const firstTree = firstTreeOf(agreed);
   return PassiveEvidence.open(
@@ -50,9 +71,9 @@ export async function openPassiveEvidence(files: PassiveFiles, job: AdmittedJob)
       beginning: checkpoints.beginning,
       isFinished: checkpoints.isFinished,
       facts: passiveFacts(committedTo(job)),
-      signer: await files.using(() => readSigner(config.tls, new Date())),
+      signer: await files.using(() => credentials.signer()),
       peer,
-      fingerprints: config.active.find(({ name }) => name === peer)?.fingerprint ?? [],
+      fingerprints: credentials.pinsOf(peer),
       tree: Math.max(hello.trees, firstTree),
       firstTree,
       isVerifiable: config.output.verifiable && mayKeepSecrets(agreed),

@@ -18,6 +18,7 @@ import { markInterrupted } from "../../record/interrupted-jobs.ts";
 import { QueueFile } from "../../record/queue-file.ts";
 import { RecordKeeper } from "../../record/record-keeper.ts";
 import type { QueuedJob } from "../queue/job-queue.ts";
+import { LiveCredentials } from "./live-credentials.ts";
 import { JobAdmission } from "./admission.ts";
 import { PassiveScoring } from "../../scoring/passive-scoring.ts";
 
@@ -28,6 +29,8 @@ export interface PassiveRunOptions {
   readonly storage?: Storage;
   /** Milliseconds since the epoch; default: the machine's clock. */
   readonly now?: () => number;
+  /** How often certificates and pins are looked at for changes; default: every few seconds. */
+  readonly credentialsMs?: number | undefined;
   /** Workers that hold the rows of its jobs; default: this process. */
   readonly crew?: Crew | undefined;
   /** Receives a function that writes events, such as those of a crew, to the job's record. */
@@ -50,7 +53,7 @@ export async function runPassive(config: PassiveConfig, emit: Emit, options: Pas
 async function serve(
   config: PassiveConfig,
   tell: Emit,
-  { stop, once = false, storage, now, crew, onRecords }: PassiveRunOptions,
+  { stop, once = false, storage, now, credentialsMs, crew, onRecords }: PassiveRunOptions,
 ): Promise<void> {
   const { name } = config;
   await markInterrupted(config.output.directory, name);
@@ -60,16 +63,18 @@ async function serve(
   const queue = new QueueFile(config.output.directory);
   let jobEnded: (end: PassiveEnd) => void = () => {};
   const firstEnd = new Promise<PassiveEnd>((resolve) => (jobEnded = resolve));
+  const identity = await requireOwnIdentity(config, "active", config.active, null);
+  requireAll(await checkOutputs(config));
+  const credentials = new LiveCredentials(config, identity, emit, { intervalMs: credentialsMs });
   const admission = new JobAdmission(config, emit, (end) => jobEnded(end), {
     storage,
     now,
     crew,
+    credentials,
     own: (job, line) => records.own(job, line),
     onQueue: (jobs) =>
       queue.write(jobs.map(({ job, partner, since }, i) => ({ job, peer: partner, place: placeOf(jobs, i), since }))),
   });
-  const identity = await requireOwnIdentity(config, "active", config.active, emit);
-  requireAll(await checkOutputs(config));
   await admission.load();
   const scoring = new PassiveScoring(config, admission.data, emit, admission.budgets);
   const routes = [
@@ -80,11 +85,16 @@ async function serve(
   const connectionsMax = connectionsFor(config.policy.max_jobs ?? 1);
   const server = await listenTls(
     { routes: (router) => routes.forEach((add) => add(router)) },
-    identity,
-    config.active.map(({ name, fingerprint }) => ({ name, fingerprints: fingerprint })),
+    credentials.identity,
+    credentials.pinned,
     config.listen ?? null,
-    { onRejected: (address, why) => emit({ type: "turned-away", party: name, address, why }), connectionsMax },
+    {
+      onAdmitted: credentials.admitted,
+      onRejected: (address, why) => emit({ type: "turned-away", party: name, address, why }),
+      connectionsMax,
+    },
   );
+  credentials.serve(server);
   if (config.listen !== undefined) emit({ type: "listening", party: name, process: process.pid, port: server.port });
   const closing = new AbortController();
   const dialling = config.active.map((active) => dialActive(active, server, name, closing.signal, emit));
@@ -94,6 +104,7 @@ async function serve(
   const { failure } = await (once ? Promise.race([firstEnd, stopped]) : stopped);
   emit({ type: "stopping", party: name }); // a running job will report next that its connection closed
   closing.abort();
+  credentials.close();
   await server.close();
   await Promise.all(dialling);
   await scoring.close();

@@ -1,6 +1,7 @@
 /** A party's process, connections to it, and scoring with models of past jobs: not part of a job's record. */
+import * as z from "zod/mini";
 import { event } from "../event.ts";
-import { count, number, text } from "../fields.ts";
+import { count, instant, number, text } from "../fields.ts";
 import { failed, info, warn } from "../log-line.ts";
 
 const isOfJob = false as const;
@@ -49,6 +50,33 @@ export const processEvents = {
     {
       isOfJob,
       log: ({ address, why }) => warn(`rejected a connection from ${address}: ${why}`, { address, message: why }),
+    },
+  ),
+  /** A certificate that this party shows, or that a partner has connected with: when it ends. */
+  certificate: event(
+    { of: text, partner: count, pin: count, fingerprint: text, until: instant },
+    {
+      isOfJob,
+      log: ({ of, partner, fingerprint, until }) =>
+        info(
+          `${partner === 0 ? "shows" : `${of} has connected with`} the certificate ${fingerprint}, ` +
+            `valid until ${new Date(until).toISOString().slice(0, 10)}`,
+          { of, fingerprint, until },
+        ),
+    },
+  ),
+  /** The pins of a partner were changed while the party runs. */
+  repinned: event(
+    { peer: text, fingerprints: z.readonly(z.array(text)) },
+    {
+      isOfJob,
+      log: ({ peer, fingerprints }) =>
+        info(
+          fingerprints.length === 0
+            ? `${peer} is no longer pinned, and its connections are closed`
+            : `${peer} is pinned by ${fingerprints.join(" and ")}; other connections of it are closed`,
+          { peer, fingerprints },
+        ),
     },
   ),
   scored: event(

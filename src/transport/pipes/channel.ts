@@ -6,7 +6,7 @@ import type { TLSSocket } from "node:tls";
 import { pinnedSocket } from "../pinned-socket.ts";
 import type { Address, TlsIdentity } from "../tls-settings.ts";
 import { dial } from "./dial.ts";
-import { leaseListener } from "./dialling-parties.ts";
+import { type Lease, leaseListener } from "./dialling-parties.ts";
 
 /** The other party dials this address of ours. */
 export interface ListeningChannel {
@@ -24,16 +24,48 @@ export interface Way {
   close(): void;
 }
 
-export function wayTo(name: string, identity: TlsIdentity, pins: readonly string[], channel: Channel): Way {
+/** What this party shows, and what it accepts. */
+export interface Credentials {
+  readonly identity: TlsIdentity;
+  readonly pins: readonly string[];
+}
+
+/** @param credentials asked for each connection: either side may have renewed its certificate */
+export function wayTo(name: string, credentials: () => Promise<Credentials>, channel: Channel): Way {
   const at = placeOf(channel);
-  if ("listen" in channel) {
-    const lease = leaseListener(channel.listen, identity, { name, fingerprints: pins });
-    return { at, open: () => lease.take(), close: () => lease.release() };
-  }
+  if ("listen" in channel) return listeningWay(name, credentials, channel, at);
   return {
     at,
-    open: async () => pinnedSocket(name, identity, pins, await dial(channel), channel.host),
+    open: async () => {
+      const { identity, pins } = await credentials();
+      return pinnedSocket(name, identity, pins, await dial(channel), channel.host);
+    },
     close: () => {},
+  };
+}
+
+function listeningWay(
+  name: string,
+  credentials: () => Promise<Credentials>,
+  { listen }: ListeningChannel,
+  at: string,
+): Way {
+  let lease: Lease | null = null;
+  let isClosed = false;
+  return {
+    at,
+    open: async () => {
+      const { identity, pins } = await credentials();
+      const before = lease;
+      lease = leaseListener(listen, identity, { name, fingerprints: pins });
+      before?.release();
+      if (isClosed) lease.release();
+      return lease.take();
+    },
+    close: () => {
+      isClosed = true;
+      lease?.release();
+    },
   };
 }
 

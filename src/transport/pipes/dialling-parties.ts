@@ -9,7 +9,7 @@ import type { TLSSocket } from "node:tls";
 import { PendingConnections, type PendingLimits, type Remote } from "../../base/listening/pending-connections.ts";
 import { StepError } from "../connection-trouble.ts";
 import { listening } from "../listening.ts";
-import type { PinnedParty } from "../pinned-certificate.ts";
+import { CertificateRefused, checkCertificate, type PinnedParty } from "../pinned-certificate.ts";
 import { recognisedSocket } from "../pinned-socket.ts";
 import type { Address, TlsIdentity } from "../tls-settings.ts";
 import { openMsMax } from "./dial.ts";
@@ -93,7 +93,7 @@ class DiallingParties {
     this.#parties.set(party.name, awaited);
     awaited.leases.add(party);
     return {
-      take: (timeoutMs = absentMs) => this.#take(party.name, awaited, timeoutMs),
+      take: (timeoutMs = absentMs) => this.#take(party, awaited, timeoutMs),
       release: () => {
         awaited.leases.delete(party);
         if ([...this.#parties.values()].some(({ leases }) => leases.size > 0)) return;
@@ -102,14 +102,16 @@ class DiallingParties {
     };
   }
 
-  async #take(name: string, { waiting, takers }: Awaited, timeoutMs: number): Promise<TLSSocket> {
+  async #take(party: PinnedParty, { waiting, takers }: Awaited, timeoutMs: number): Promise<TLSSocket> {
     await this.#ready;
-    for (let socket = waiting.pop(); socket !== undefined; socket = waiting.pop())
-      if (!socket.destroyed) return inUse(socket);
+    for (let socket = waiting.pop(); socket !== undefined; socket = waiting.pop()) {
+      if (!socket.destroyed && isPinned(socket, party)) return inUse(socket);
+      socket.destroy();
+    }
     return new Promise((resolve, reject) => {
       const deadline = setTimeout(() => {
         takers.splice(takers.indexOf(take), 1);
-        reject(this.#absent(name, timeoutMs));
+        reject(this.#absent(party.name, timeoutMs));
       }, timeoutMs);
       const take = (socket: TLSSocket): void => {
         clearTimeout(deadline);
@@ -170,6 +172,11 @@ class DiallingParties {
     this.#pending.clear();
     for (const { waiting } of this.#parties.values()) for (const socket of waiting) socket.destroy();
   }
+}
+
+/** Its pin may have been removed while it waited. */
+function isPinned(socket: TLSSocket, party: PinnedParty): boolean {
+  return !(checkCertificate(socket.getPeerCertificate().raw, [party]) instanceof CertificateRefused);
 }
 
 function inUse(socket: TLSSocket): TLSSocket {
