@@ -137,7 +137,7 @@ test("both parties renew in the middle of a job: the same model, and the job can
   expect((await tandemHere("verify-job", "check", ...paths, ...given)).exitCode).toBe(0);
 });
 
-test("a key whose pin was removed is refused, also on a connection that is open; one that was never pinned too", async () => {
+test("a key whose pin was removed is refused, also on an open connection; one that was never pinned too", async () => {
   const { world, party } = await running();
   const { bank, shop } = world;
   const config = await world.activeConfig("stale");
@@ -161,7 +161,7 @@ test("a key whose pin was removed is refused, also on a connection that is open;
   for (const peer of [open, other]) peer.close();
 });
 
-test("a bank that switches before its partner has pinned the next certificate: refused, and the job continues", async () => {
+test("a bank that switches before its partner has pinned the next certificate is refused and may go back", async () => {
   const { world, party } = await running();
   const files = filesOf(world.bank);
   const steps = [

@@ -5,11 +5,12 @@
  */
 import { stat } from "node:fs/promises";
 import { X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
 import { TandemError } from "../../base/error.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import type { Emit } from "../../record/events.ts";
 import { certificateFingerprint, type PinnedParty, type RecognisedParty } from "../../transport/pinned-certificate.ts";
-import type { TlsIdentity } from "../../transport/tls-settings.ts";
+import { type TlsIdentity, tlsOptions } from "../../transport/tls-settings.ts";
 import type { Signer } from "../../store/consent-file.ts";
 import { CertificateEnds } from "../certificates/certificate-ends.ts";
 import { requireAll } from "../checks/check.ts";
@@ -105,7 +106,7 @@ export class LiveCredentials implements EvidenceCredentials {
         await this.#read();
       } catch (error) {
         if (!(error instanceof TandemError)) throw error;
-        const words = `certificates and pins stay as they were, since what has changed cannot be used: ${error.message}`;
+        const words = `certificates and pins stay as they were, since the change cannot be used: ${error.message}`;
         this.#emit({ type: "notice", party: this.#config.name, words });
       }
     });
@@ -123,6 +124,7 @@ export class LiveCredentials implements EvidenceCredentials {
     requireAll(await checkOwnCertificate(tls, name, Date.now()));
     requireAll([checkPins({ name, certificate: identity.certificate }, "active", partners)]);
     if (textOf(identity) !== textOf(this.#identity)) {
+      requireContext(identity, tls.certificate);
       this.#user?.renew(identity);
       this.#identity = identity;
       this.#noteOwn();
@@ -152,6 +154,15 @@ export class LiveCredentials implements EvidenceCredentials {
       return found === null ? "missing" : `${found.ino}:${found.size}:${found.mtimeMs}`;
     });
     return (await Promise.all(marks)).join(" ");
+  }
+}
+
+/** OpenSSL has rules of its own, for the length of keys for example. @throws TandemError CERTIFICATE */
+function requireContext(identity: TlsIdentity, path: string): void {
+  try {
+    createSecureContext(tlsOptions(identity));
+  } catch (cause) {
+    throw new TandemError("CERTIFICATE", `${path} or its key cannot be used for TLS`, { cause });
   }
 }
 
