@@ -33,6 +33,7 @@ export function openTranscript(agreed: AgreedParameters, terms: TranscriptTerms)
     resolutionBits: agreed.resolutionBits,
     maskedScoring: agreed.defences.masked_scoring,
     takesAllColumns: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) === 1,
+    ...(agreed.defences.hidden_sums ? { hidesSums: true } : {}),
     ...membershipFlag(schemeNamed(agreed.scheme).membership),
   });
   return file;

@@ -43,6 +43,8 @@ const kinds = {
     takesAllColumns: flag,
     /** Node membership was hidden from passive parties; left out: it was not. */
     hidesMembers: z.exactOptional(flag),
+    /** Sums were hidden, and at most one candidate of each node opened; left out: they were not. */
+    hidesSums: z.exactOptional(flag),
   }),
   columns: z.object({ kind: z.literal("columns"), columns: z.array(keptColumn) }),
   tree: z.object({ kind: z.literal("tree"), peer: text, tree, sampled: text }),

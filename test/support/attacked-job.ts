@@ -10,7 +10,7 @@ import type { Minimums } from "../../src/gbdt/split/offered-candidates.ts";
 import { TranscriptRecorder } from "../../src/privacy/attack/recorder.ts";
 import type { Transcript } from "../../src/privacy/attack/transcript.ts";
 import { type Membership, membershipFacts } from "../../src/base/membership.ts";
-import { middleBins, mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
+import { leftSidesOnly, middleBins, mostFrequentBins } from "../../src/scheme/candidates/candidate-plan.ts";
 import { noiseIn } from "../../src/protocol/job-parameters.ts";
 import { binTable, noiseSecret, rowsOf, testJob, type TestTable } from "../world/simulated.ts";
 
@@ -32,7 +32,8 @@ export async function attackedJob(
   defended: Partial<Defences> = {},
   membership: Membership = "sent",
 ): Promise<AttackedJob> {
-  const job = testJob({ training: given, defences: defended });
+  const { hidden_sums: hidesSums = false } = defended;
+  const job = testJob({ training: given, defences: defended, codec: hidesSums ? { resolution_bits: 10 } : {} });
   const { training, codec, privacy: defences } = job;
   const noise = noiseIn(job);
   const parties = binTable(table, training);
@@ -42,7 +43,12 @@ export async function attackedJob(
     owner: 1,
     features: parties[1],
     permutationSecret: new Uint8Array(32).fill(9),
-    skippedBins: membership === "hidden" ? middleBins(parties[1], instances) : mostFrequentBins(parties[1], instances),
+    isInTieOrder: hidesSums,
+    skippedBins: hidesSums
+      ? new Int32Array(parties[1].length).fill(leftSidesOnly)
+      : membership === "hidden"
+        ? middleBins(parties[1], instances)
+        : mostFrequentBins(parties[1], instances),
     sampler: new ColumnSampler(toColumnRates(training), training.seed, ""),
     membership: membershipFacts[membership],
   });
@@ -50,7 +56,13 @@ export async function attackedJob(
     parties,
     rows: rowsOf(table),
     parameters: training,
-    quantise: quantiserFor(codec, 2047, noise, noise !== null || membership === "hidden"),
+    quantise: quantiserFor(
+      codec,
+      2047,
+      noise,
+      noise !== null || membership === "hidden" || hidesSums,
+      hidesSums && membership === "sent",
+    ),
     minimums,
     defences,
     membership,

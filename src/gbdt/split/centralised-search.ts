@@ -45,6 +45,8 @@ export interface TreePlace {
 export interface SearchWatch {
   /** @param isOffered whether a candidate of an owner's feature may split the node */
   searched(node: GrowingNode, isOffered: (owner: number, feature: number, candidate: Candidate) => boolean): void;
+  /** @param bests of each party, the active one first */
+  compared?(node: GrowingNode, bests: readonly (PartySplit | null)[]): void;
   /** Called before a pair of nodes is searched. */
   children(parent: number, left: number, right: number): void;
   /** @param left the instances that go left */
@@ -198,6 +200,7 @@ export class CentralisedSearch implements SplitSearch<SplitRule, OwnedSplit> {
         bests[owner] = betterOfParty(bests[owner], split);
       }
     });
+    this.#watch?.compared?.(node, bests);
     return bests.reduce<OwnedSplit | null>(
       (best, split, owner) =>
         split !== null && (owner === 0 || isTold(bests[0], split.score))

@@ -19,7 +19,10 @@ export interface ColumnExposure {
   readonly certain: ByChannel;
   /** Bits per instance that remain unknown. */
   readonly left: ByChannel;
-  /** With noise in the answers: upper bound of the bits per instance that the sums add. Null: sums are exact. */
+  /**
+   * With noise in the answers, or hidden sums: upper bound of the bits per instance that the sums add. Null: sums are
+   * exact.
+   */
   readonly sumsBound: number | null;
 }
 

@@ -5,6 +5,7 @@ import { type ByChannel, type ColumnExposure, type PartyExposure } from "./audit
 import { reachOfSums } from "../spending.ts";
 import { type AnswerNoise, Capacity, sentNodes } from "./capacity.ts";
 import { afterScoring, afterTraining } from "./outcomes.ts";
+import { openedBits, openedCounts } from "./opened.ts";
 import { PossibleBins } from "./possible-bins.ts";
 import type { OwnSide, OwnSplit } from "./recorder.ts";
 import { type AttackClock, attackSums } from "./sums.ts";
@@ -21,6 +22,8 @@ export interface AttackedParty {
   sideAt(tree: number, position: number): OwnSide;
   /** Null: sums are exact. */
   readonly noise: AnswerNoise | null;
+  /** Sums are hidden, and below 2^this: of each node the transcript has one candidate at most. Left out: they are not. */
+  readonly hiddenSumBits?: number | null;
   /** Scoring reveals outcomes of splits; otherwise scores only. */
   readonly tellsScoring: boolean;
   readonly membership: MembershipFacts;
@@ -43,9 +46,14 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
       ? await attackSums(transcript, sums, (tree, position) => party.sideAt(tree, position), clock, atOnce)
       : { linked: 0, isComplete: true };
   const capacity = party.noise && new Capacity(transcript, party.noise);
+  const { hiddenSumBits = null } = party;
+  const opened = hiddenSumBits === null ? null : openedBits(transcript, hiddenSumBits) / instances.length;
   const columns = features.map((feature, i): ColumnExposure => {
     const channels = { outcomes: outcomes[i], sums: sums[i], scoring: scoring[i] };
-    const bound = capacity && outcomes[i].variances().reduce((sum, left) => sum + capacity.bits(left), 0);
+    // What is opened is a bound for all columns together: each has an equal part of it.
+    const bound = capacity
+      ? outcomes[i].variances().reduce((sum, left) => sum + capacity.bits(left), 0)
+      : opened && opened / features.length;
     return {
       name: feature.name,
       bins: outcomes[i].binCount,
@@ -83,8 +91,10 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
 }
 
 /** Counts are not sent with noise, nor where members are hidden. */
-function numbersAnswered({ transcript, noise, membership, sumsAnswered = null }: AttackedParty): number {
+function numbersAnswered(party: AttackedParty): number {
+  const { transcript, noise, membership, sumsAnswered = null, hiddenSumBits } = party;
   if (sumsAnswered !== null) return sumsAnswered;
+  if ((hiddenSumBits ?? null) !== null) return 2 * openedCounts(transcript).opened;
   const notSent = noise === null && membership.countsAreSent ? 0 : 1;
   return transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * (strideOf(tree) - notSent), 0);
 }

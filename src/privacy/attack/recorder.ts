@@ -5,6 +5,8 @@
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import type { WatchedTree } from "../../gbdt/boost/train.ts";
 import type { ColumnSampler } from "../../gbdt/boost/column-sampling.ts";
+import { assert } from "../../base/assert.ts";
+import { isTold, type PartySplit } from "../../gbdt/split/best-split.ts";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { type Candidate, candidateCount, leftBins } from "../../gbdt/split/candidate.ts";
 import type { SearchWatch } from "../../gbdt/split/centralised-search.ts";
@@ -31,6 +33,11 @@ export interface RecordedParty {
    * much.
    */
   readonly membership?: MembershipFacts;
+  /**
+   * Sums are hidden: of each node the best candidate is opened, if it beats the active party's own. Its place is not
+   * revealed, but attacks may use it: candidates stand in tie order.
+   */
+  readonly isInTieOrder?: boolean;
 }
 
 export interface OwnSide {
@@ -63,14 +70,18 @@ export class TranscriptRecorder {
     return this.party.membership ?? membershipFacts.sent;
   }
 
+  get #hidesSums(): boolean {
+    return this.party.isInTieOrder === true;
+  }
+
   /** @param instanceCount of the job */
   transcript(instanceCount: number): Transcript {
     const { features, sampler, skippedBins } = this.party;
     const job = {
       featureCount: features.filter((feature) => candidateCount(feature) > 0).length,
       takesAllColumns: sampler?.takesAll ?? true,
-      isLinked: this.#membership.candidatesAreLinked,
-      leavesOutBin: !skippedBins.includes(-1),
+      isLinked: this.#membership.candidatesAreLinked || this.#hidesSums,
+      leavesOutBin: !skippedBins.includes(-1) && !this.#hidesSums,
     };
     return { instanceCount, job, trees: this.#trees, predictions: [] };
   }
@@ -97,6 +108,8 @@ export class TranscriptRecorder {
     const nodes: MutableNode[] = [];
     const seen = new Map<number, CandidateRows>();
     const parents = new Map<number, number>();
+    /** Where sums are hidden, the rows of all candidates. */
+    const unopened = new Map<number, Float64Array>();
     this.#trees.push({ tree, gradients, nodes });
     this.#rounds.set(tree, round);
     return {
@@ -108,9 +121,12 @@ export class TranscriptRecorder {
           return isOffered(owner, feature, candidate as Candidate) ? 0 : 1;
         });
         const stride = gradients.columns.length + 1;
+        if (this.#hidesSums) suppressed.fill(1);
+        const all = this.#hidesSums ? rows.slice() : rows;
         suppressed.forEach((isSuppressed, i) => {
           if (isSuppressed === 1) rows.fill(0, i * stride, (i + 1) * stride);
         });
+        unopened.set(node.id, all);
         const groups = set.groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped }));
         seen.set(node.id, { rows, lowerSides: set.plan.lowerSides, suppressed, groups });
         nodes.push({
@@ -123,6 +139,15 @@ export class TranscriptRecorder {
           groups,
           won: null,
         });
+      },
+      compared: ({ id, depth }, bests) => {
+        const [seenRows, all, best] = [seen.get(id), unopened.get(id), bests[owner]];
+        if (!this.#hidesSums || best === null || seenRows === undefined || all === undefined) return;
+        if (!isTold(bests[0], best.score)) return;
+        const position = positionOf(sets.at({ node: id, depth }), features, best);
+        const stride = gradients.columns.length + 1;
+        seenRows.suppressed[position] = 0;
+        seenRows.rows.set(all.subarray(position * stride, (position + 1) * stride), position * stride);
       },
       split: (node, chosen, left) => {
         const at = nodes.find(({ id }) => id === node.id);
@@ -163,6 +188,21 @@ export class TranscriptRecorder {
       sets: named?.kind === "set" ? [named.set] : [],
     };
   }
+}
+
+/** Of a party's best candidate. */
+function positionOf(
+  set: CandidateSet,
+  features: readonly BinnedFeature[],
+  { feature, candidate }: Pick<PartySplit, "feature" | "candidate">,
+): number {
+  const left = leftBins(features[feature], candidate);
+  const position = set.byPosition.findIndex((_, place) => {
+    const { feature: other, ...own } = candidateIn(set, place);
+    return other === feature && leftBins(features[feature], own as Candidate).every((bin, i) => bin === left[i]);
+  });
+  assert(position >= 0, "the best candidate is one of the node's");
+  return position;
 }
 
 /** The instances whose bin is one of these. */

@@ -102,7 +102,7 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
   const transcript = withDrawnGradients(
     party,
     job.people,
-    kept.map((tree) => recordedTree(tree, party, splits)),
+    kept.map((tree) => recordedTree(tree, party, splits, job.hidesSums === true)),
     {
       featureCount: features.filter((feature) => candidateCount(feature) > 0).length,
       takesAllColumns: job.takesAllColumns,
@@ -136,7 +136,12 @@ function summedEver(trees: readonly KeptTree[], allRows: Uint32Array): Uint32Arr
 }
 
 /** The transcript does not record which candidates were suppressed: all are assumed to be sent, an upper bound. */
-function recordedTree({ tree, nodes }: KeptTree, party: RecordedParty, splits: readonly OwnSplit[]) {
+function recordedTree(
+  { tree, nodes }: KeptTree,
+  party: RecordedParty,
+  splits: readonly OwnSplit[],
+  hidesSums: boolean,
+) {
   const sets = new TreeCandidates(party, tree, tree);
   return {
     tree,
@@ -145,7 +150,8 @@ function recordedTree({ tree, nodes }: KeptTree, party: RecordedParty, splits: r
       const set = sets.at({ node: node.id, depth: node.depth });
       const own = splits.find((split) => split.tree === tree && split.node === node.id);
       const groups = set.groups.map(({ size, hasMissing, flipped }) => ({ size, hasMissing, flipped }));
-      const suppressed = new Uint8Array(set.byPosition.length);
+      // Where sums are hidden, what is opened of a won split follows from its outcome; of others it is not known here.
+      const suppressed = new Uint8Array(set.byPosition.length).fill(hidesSums ? 1 : 0);
       return { ...node, suppressed, groups, won: wonSplit(node, own, set, party.features) };
     }),
   };

@@ -16,7 +16,8 @@ import type { WhatIf } from "../../privacy/attack/audit-result.ts";
 import type { AttackedParty } from "../../privacy/attack/exposure.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import { factsOfJob, type MembershipFacts } from "../../base/membership.ts";
-import { middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { leftSidesOnly, middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
+import { bitsFor, sumsMost } from "../../protocol/hidden-sums.ts";
 import { noiseIn } from "../../protocol/job-parameters.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import { type OnePlaceJob, withValidation } from "../comparison.ts";
@@ -52,6 +53,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
   const job = withGrid(audited.job, rows.trainedCount);
   const { training, privacy: defences } = job;
   const noise = noiseIn(job);
+  const hidesSums = defences.hidden_sums;
   const features = tables.map((table) => binTable(table, binningOf(job), rows.training));
   const allRows = rowNumbers(rows.count);
   const summed = rows.training ?? allRows;
@@ -63,7 +65,12 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
           owner: i + 1,
           features: own,
           permutationSecret: osRandom.fill(new Uint8Array(32)),
-          skippedBins: membership.membersAreSent ? mostFrequentBins(own, allRows) : middleBins(own, summed),
+          skippedBins: hidesSums
+            ? new Int32Array(own.length).fill(leftSidesOnly)
+            : membership.membersAreSent
+              ? mostFrequentBins(own, allRows)
+              : middleBins(own, summed),
+          isInTieOrder: hidesSums,
           sampler: new ColumnSampler(toColumnRates(training), training.seed, simulatedSecret(i + 1)),
           membership,
         }),
@@ -112,6 +119,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
           splits: recorder.splits,
           sideAt: (tree, position) => recorder.sideAt(tree, position),
           noise,
+          hiddenSumBits: hidesSums ? bitsFor(sumsMost(rows.trainedCount, job.codec.resolution_bits)) : null,
           tellsScoring: !defences.masked_scoring,
           membership,
         })),
