@@ -4,7 +4,7 @@
  */
 import { SeededRandom } from "../../base/random.ts";
 import { auc } from "../../gbdt/metric/auc-metrics.ts";
-import type { LabelGuess } from "./audit-result.ts";
+import type { Guess, LabelGuess } from "./audit-result.ts";
 import type { SeenTree, Transcript } from "./transcript.ts";
 
 /** Trees that the guess without a label uses: later ones correlate less with the label. */
@@ -70,32 +70,73 @@ export function guessLabels(
   knownCount: number,
 ): LabelGuess | null {
   const cells = cellsOf(transcript);
-  const own = Float64Array.from(instances, (instance) => labels[instance]);
-  if (cells.length === 0 || own.every((label) => label === own[0])) return null;
-  const picked = (scores: Float64Array): Float64Array => Float64Array.from(instances, (instance) => scores[instance]);
-  const model = picked(margins);
-  // One or two known labels show which end of a ranking is the positive one: the better direction counts.
-  const judge = (scores: Float64Array): { auc: number; tenth: number } => {
-    const [up, down] = [auc(scores, own), auc(scores.map(negated), own)];
+  const judged = new JudgedGuesses({ labels, instances, margins, knownCount });
+  const guesses = judged.of(cells, guessWithoutLabels(cells));
+  if (guesses === null) return null;
+  const byTree = cells.map((_, i) => ({ tree: i + 1, auc: judged.auc(guessWithoutLabels(cells.slice(0, i + 1))) }));
+  return { ...guesses, byTree };
+}
+
+export interface JudgedLabels {
+  /** 0 or 1. */
+  readonly labels: Float64Array;
+  /** Those to guess for. */
+  readonly instances: Uint32Array;
+  /** Of the model, as the upper reference. */
+  readonly margins: Float64Array;
+  /** Labels that the party is assumed to know, for the second guess. */
+  readonly knownCount: number;
+}
+
+/** How good guesses are. */
+export class JudgedGuesses {
+  readonly #given: JudgedLabels;
+  /** Of the instances. */
+  readonly #labels: Float64Array;
+  readonly #model: Float64Array;
+
+  constructor(given: JudgedLabels) {
+    this.#given = given;
+    this.#labels = this.#picked(given.labels);
+    this.#model = this.#picked(given.margins);
+  }
+
+  /** @param without scores that are guessed without a label; null: all instances have one label */
+  of(cells: readonly Uint32Array[], without: Float64Array): Omit<LabelGuess, "byTree"> | null {
+    const { labels, instances, knownCount } = this.#given;
+    if (cells.length === 0 || this.#labels.every((label) => label === this.#labels[0])) return null;
+    const random = new SeededRandom("attack/labels");
+    const known = Math.min(knownCount, Math.floor(instances.length / 2));
+    const guesses = Array.from({ length: draws }, () => {
+      const drawn = Uint32Array.from(random.permutation(instances.length).subarray(0, known), (i) => instances[i]);
+      return this.#judge(guessWithLabels(cells, labels, drawn));
+    });
+    const mean = (of: (guess: Guess) => number): number => guesses.reduce((sum, guess) => sum + of(guess), 0) / draws;
+    return {
+      model: auc(this.#model, this.#labels),
+      without: this.#judge(without),
+      known,
+      withLabels: { auc: mean((guess) => guess.auc), tenth: mean((guess) => guess.tenth) },
+    };
+  }
+
+  /** Of scores of all instances of the job. */
+  auc(scores: Float64Array): number {
+    return this.#judge(scores).auc;
+  }
+
+  /** One or two known labels show which end of a ranking is the positive one: the better direction counts. */
+  #judge(all: Float64Array): Guess {
+    const scores = this.#picked(all);
+    const [up, down] = [auc(scores, this.#labels), auc(scores.map(negated), this.#labels)];
     return up >= down
-      ? { auc: up, tenth: sharedTenth(scores, model) }
-      : { auc: down, tenth: sharedTenth(scores.map(negated), model) };
-  };
-  const random = new SeededRandom("attack/labels");
-  const known = Math.min(knownCount, Math.floor(instances.length / 2));
-  const guesses = Array.from({ length: draws }, () => {
-    const drawn = Uint32Array.from(random.permutation(instances.length).subarray(0, known), (i) => instances[i]);
-    return judge(picked(guessWithLabels(cells, labels, drawn)));
-  });
-  const mean = (of: (guess: { auc: number; tenth: number }) => number): number =>
-    guesses.reduce((sum, guess) => sum + of(guess), 0) / draws;
-  return {
-    model: auc(model, own),
-    without: judge(picked(guessWithoutLabels(cells))),
-    byTree: cells.map((_, i) => ({ tree: i + 1, auc: judge(picked(guessWithoutLabels(cells.slice(0, i + 1)))).auc })),
-    known,
-    withLabels: { auc: mean((guess) => guess.auc), tenth: mean((guess) => guess.tenth) },
-  };
+      ? { auc: up, tenth: sharedTenth(scores, this.#model) }
+      : { auc: down, tenth: sharedTenth(scores.map(negated), this.#model) };
+  }
+
+  #picked(values: Float64Array): Float64Array {
+    return Float64Array.from(this.#given.instances, (instance) => values[instance]);
+  }
 }
 
 const negated = (value: number): number => -value;

@@ -1,8 +1,8 @@
 /**
  * A5: upper bound of what the best candidates of all nodes tell, where sums are hidden, beyond the outcomes of splits.
  * Of a node with C candidates the active party learns which one is opened, or that none is, at most: log2(C + 1) bits.
- * If the party then splits the node, the opened sums follow from the outcome, and tell nothing more. Otherwise they tell
- * at most the bits of two numbers. The bound is over all people and columns together, for any algorithm.
+ * If the party then splits the node, the opened sums follow from the outcome, and tell nothing more. Otherwise they
+ * tell at most the bits of two numbers. The bound is over all people and columns together, for any algorithm.
  */
 import type { Transcript } from "./transcript.ts";
 
