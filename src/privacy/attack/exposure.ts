@@ -22,7 +22,7 @@ export interface AttackedParty {
   sideAt(tree: number, position: number): OwnSide;
   /** Null: sums are exact. */
   readonly noise: AnswerNoise | null;
-  /** Sums are hidden, and below 2^this: the transcript has one candidate of each node at most. Left out: they are not. */
+  /** Sums are hidden, and below 2^this: at most one candidate of each node is opened. Left out: they are not. */
   readonly hiddenSumBits?: number | null;
   /** Scoring reveals outcomes of splits; otherwise scores only. */
   readonly tellsScoring: boolean;
