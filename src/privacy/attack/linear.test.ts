@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { attackedJob, type AttackedJob } from "../../../test/support/attacked-job.ts";
 import { randomTable } from "../../../test/support/tables.ts";
 import { SeededRandom } from "../../base/random.ts";
-import { channelBits, linearGuess, type NoisyAnswers, noisyAnswers, toldBits } from "./linear.ts";
+import { channelBits, linearGuess, type NoisyAnswers, noisyAnswers, learnedBits } from "./linear.ts";
 
 const people = 150;
 const unit = 2 ** 24;
@@ -43,17 +43,17 @@ function shuffled(side: Uint8Array, random: SeededRandom): Uint8Array {
 test("finds nearly every side without noise, little with it, and more from several jobs", async () => {
   const table = randomTable("linear", { rows: people, features: [2, 2] });
   const job = await attackedJob(table, { num_round: 15, max_depth: 3, max_bin: 8 }, [], {}, "hidden");
-  const told = (sigma: number, count: number, isShuffled = false): number => {
+  const learned = (sigma: number, count: number, isShuffled = false): number => {
     const { side, share, jobs } = asked(job, sigma, count, isShuffled);
-    const bits = toldBits(linearGuess(jobs, share, people), side);
+    const bits = learnedBits(linearGuess(jobs, share, people), side);
     // A column that depends on the label also shows in averages over similar people, which noise does not hide.
     if (isShuffled) expect(bits).toBeLessThan(1.25 * channelBits(jobs, share, people) + 0.05);
     return bits;
   };
   // Positive control.
-  expect(told(0.001, 1)).toBeGreaterThan(1);
-  for (const sigma of [1, 5, 20]) told(sigma, 1, true);
-  const [one, four] = [told(5, 1, true), told(5, 4, true)];
+  expect(learned(0.001, 1)).toBeGreaterThan(1);
+  for (const sigma of [1, 5, 20]) learned(sigma, 1, true);
+  const [one, four] = [learned(5, 1, true), learned(5, 4, true)];
   expect(one).toBeLessThan(0.2);
   expect(four).toBeGreaterThan(one);
 });

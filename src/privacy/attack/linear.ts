@@ -68,8 +68,8 @@ export function linearGuess(jobs: readonly NoisyAnswers[], share: number, people
   return guess;
 }
 
-/** Bits per person that a guess tells of the sides, as of a Gaussian channel with the same error. */
-export function toldBits(guess: Float64Array, side: Uint8Array): number {
+/** Bits per person that a guess reveals of the sides, as of a Gaussian channel with the same error. */
+export function learnedBits(guess: Float64Array, side: Uint8Array): number {
   const share = total(Float64Array.from(side)) / side.length;
   const left = guess.reduce((sum, value, i) => sum + (value - side[i]) ** 2, 0);
   const before = side.reduce((sum, value) => sum + (value - share) ** 2, 0);

@@ -34,16 +34,16 @@ function exposed(job: AttackedJob, hiddenSumBits: number | null): Promise<PartyE
 
 describe.each(["sent", "hidden"] as const)("members are %s", (membership) => {
   test("the attack finds nearly all bins from exact sums, and no more than the bound from opened ones", async () => {
-    const told = await exposed(await attackedJob(table, training, [], {}, membership), null);
+    const exact = await exposed(await attackedJob(table, training, [], {}, membership), null);
     const job = await attackedJob(table, training, [], { hidden_sums: true }, membership);
     const hidden = await exposed(job, 18);
-    const [fromSums, fromOpened] = [told, hidden].map(({ left }) => left.outcomes - left.sums);
+    const [fromSums, fromOpened] = [exact, hidden].map(({ left }) => left.outcomes - left.sums);
     // Positive control: where sums are sent the attack works.
     expect(fromSums).toBeGreaterThan(0.3);
     const bound = openedBits(job.transcript, 18) / people;
     expect(fromOpened).toBeLessThanOrEqual(bound);
     expect(fromOpened).toBeLessThan(fromSums / 20);
-    expect([told.wrong, hidden.wrong]).toEqual([0, 0]);
+    expect([exact.wrong, hidden.wrong]).toEqual([0, 0]);
     expect(hidden.columns.reduce((sum, { sumsBound }) => sum + (sumsBound ?? NaN), 0)).toBeLessThanOrEqual(
       bound + 1e-9,
     );

@@ -87,6 +87,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
       const watches = recorded.flatMap(({ recorders }) => recorders.map((recorder) => recorder.watch(tree)));
       return {
         searched: (node, isOffered) => watches.forEach((each) => each.searched(node, isOffered)),
+        compared: (node, bests) => watches.forEach((each) => each.compared?.(node, bests)),
         children: (parent, left, right) => watches.forEach((each) => each.children(parent, left, right)),
         split: (node, chosen, left) => watches.forEach((each) => each.split(node, chosen, left)),
       };

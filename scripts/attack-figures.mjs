@@ -1,0 +1,48 @@
+/**
+ * The tables of docs/leakage.md: what the parties of a job compute about each other, by preset and scheme.
+ *
+ *   node scripts/attack-figures.mjs --data <folder of the public data> [--only <name>] [--seed 7] [--seconds 60]
+ *     [--privacy '{"exact":{},"hidden sums":{"hidden_sums":true}}'] [--training '{"max_depth":5}']
+ */
+import { parseArgs } from "node:util";
+import { importSources } from "./import-sources.mjs";
+
+const presets = { exact: {}, "hidden sums": { hidden_sums: true }, guarded: { preset: "guarded" } };
+const { values } = parseArgs({
+  options: {
+    data: { type: "string", default: "../shared/data" },
+    only: { type: "string", default: "" },
+    seed: { type: "string", default: "7" },
+    seconds: { type: "string", default: "60" },
+    privacy: { type: "string", default: JSON.stringify(presets) },
+    training: { type: "string", default: "{}" },
+  },
+});
+const [{ measureAttacks }] = await importSources("lab/attacks/attack-figures.ts");
+const shown = (value, digits = 2) => (value === null ? "-" : value.toFixed(digits));
+const both = (guess) => (guess === null ? "-" : guess.map((auc) => shown(auc)).join(" / "));
+console.log(
+  "| data | preset | scheme | bits | outcomes | sums | bound | opened of nodes, lost | AUC of model " +
+    "| by members | by own splits | own columns |",
+);
+console.log("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+const begun = process.cpuUsage();
+await measureAttacks({
+  data: values.data,
+  only: values.only,
+  seed: Number(values.seed),
+  seconds: Number(values.seconds),
+  privacy: JSON.parse(values.privacy),
+  training: JSON.parse(values.training),
+  onRow: (row) => {
+    const opened = `${row.opened} of ${row.nodes}, ${row.lost}`;
+    const learned = [row.bits, row.outcomes, row.sums].map((bits) => shown(bits)).join(" | ");
+    const labels = `${shown(row.model)} | ${both(row.members)} | ${both(row.splits)} | ${shown(row.columnsAlone)}`;
+    const name = `${row.table}, ${row.rows}`;
+    console.log(
+      `| ${name} | ${row.privacy} | ${row.scheme} | ${learned} | ${shown(row.bound, 3)} | ${opened} | ${labels} |`,
+    );
+  },
+});
+const { user, system } = process.cpuUsage(begun);
+console.error(`${((user + system) / 1e6).toFixed(0)} s of CPU time`);
