@@ -60,6 +60,8 @@ const below = {
   crew: ["base", "wire", "scheme"],
   // The transport knows no roles: it forwards whatever the wire has.
   transport: ["base", "wire", "psi"],
+  // A server that joins connections: it knows nothing of what passes.
+  relay: ["base", "transport"],
   store: ["base", "gbdt", "scheme", "protocol", "protocol/active", "protocol/passive"],
   // What the terminal, the page and the report are made from.
   record: ["base", "messages", "codec", "gbdt", "privacy", "privacy/defences", "scheme", "crew", "protocol"],

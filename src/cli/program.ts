@@ -28,6 +28,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     requests: async () => (await import("./company/requests.ts")).requestsCommand(),
     approve: async () => (await import("./company/requests.ts")).approveCommand(),
     deny: async () => (await import("./company/requests.ts")).denyCommand(),
+    relay: async () => (await import("./company/relay.ts")).relayCommand(),
     worker: async () => (await import("./company/worker.ts")).workerCommand(),
     train: async () => (await import("./company/train.ts")).trainCommand(),
     align: async () => (await import("./company/align.ts")).alignCommand(),

@@ -11,7 +11,7 @@ export type ConnectionStep = "name" | "TCP" | "proxy" | "relay" | "TLS" | "finge
 export interface ConnectionTrouble {
   readonly step: ConnectionStep;
   readonly words: string;
-  readonly by: "own" | "partner" | "both";
+  readonly by: "own" | "partner" | "both" | "relay";
   /** Completes "<who> must ...". */
   readonly todo: string;
   /** It will not pass without a change of a config, a certificate or a name. */
@@ -259,6 +259,7 @@ export function troubleWords({ words, by, todo }: ConnectionTrouble, party: stri
 }
 
 export function actors(by: ConnectionTrouble["by"], party: string, own: string): string {
+  if (by === "relay") return "the relay's operator";
   return by === "own" ? own : by === "partner" ? party : `${own} and ${party}`;
 }
 

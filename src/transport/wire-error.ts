@@ -5,6 +5,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isErrorCode, TandemError } from "../base/error.ts";
 import { peerText } from "../wire/peer-text.ts";
+import { StepError } from "./connection-trouble.ts";
 import { CertificateRefused } from "./pinned-certificate.ts";
 
 export const codeHeader = "tandem-code";
@@ -66,6 +67,7 @@ function isUnreadable({ code, rawMessage }: ConnectError): boolean {
  */
 function isCertificateTrouble(error: ConnectError): boolean {
   if (error.cause instanceof CertificateRefused) return true;
+  if (error.cause instanceof StepError) return false; // says itself what it means
   const cause =
     error.cause instanceof Error ? `${(error.cause as NodeJS.ErrnoException).code ?? ""} ${error.cause.message}` : "";
   return /cert|ALTNAME|SELF_SIGNED|UNKNOWN_CA|ERR_TLS_INVALID/i.test(cause);

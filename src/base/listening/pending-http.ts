@@ -2,7 +2,8 @@
  * Limits HTTP connections that have not authenticated yet. An incomplete request holds a connection for seconds and
  * never keeps another client out; a connection whose request has shown its token is no longer limited.
  */
-import type { IncomingMessage, Server, ServerOptions } from "node:http";
+import type { IncomingMessage, ServerOptions } from "node:http";
+import type { Server } from "node:net";
 import { PendingConnections, type PendingLimits } from "./pending-connections.ts";
 
 /** Node's own timeouts close connections whose request does not end. */

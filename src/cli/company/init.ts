@@ -10,6 +10,7 @@ interface InitFlags {
   readonly name?: string;
   readonly host?: string;
   readonly port?: string;
+  readonly room?: string;
   readonly out: string;
 }
 
@@ -18,20 +19,27 @@ const defaultPort = "7443";
 export function initCommand(): Command {
   const command = new Command("init")
     .description("write a commented config, a key and a certificate for one company; or what its workers need")
-    .argument("<role>", "active (has the labels), passive, or crew (a party's workers)")
+    .argument("<role>", "active (has the labels), passive, crew (a party's workers), relay, or room (of a relay)")
     .option("--name <name>", "this company's name (default: its role), or the crew's (default: the party's)")
     .option(
       "--host <host>",
       "where the passive party listens (default: all addresses in a passive config, localhost in an active one); " +
-        "of a crew: where its engine is reached, several separated by commas (default: localhost)",
+        "of a crew: where its engine is reached, several separated by commas (default: localhost); " +
+        "of a relay: where it listens",
     )
-    .option("--port <port>", `its port (default: ${defaultPort}; of a crew's engine 4222)`)
+    .option("--port <port>", `its port (default: ${defaultPort}; of a crew's engine 4222, of a relay 443)`)
     .option("--party <file>", "of a crew: the config of the party that it works for")
+    .option("--room <name>", "of a relay: the name of its first room (default: room-1)")
     .option("--out <folder>", "where to write them", ".")
     .action(async (role: string, flags: InitFlags) => {
+      if (role === "relay") return (await import("./init-relay.ts")).runInitRelay(flags);
+      if (role === "room") return (await import("./init-relay.ts")).runInitRoom(flags);
       if (role === "crew") return (await import("./init-crew.ts")).runInitCrew(flags);
       if (role !== "active" && role !== "passive")
-        throw new TandemError("USAGE", `a party is 'active' or 'passive' (or its 'crew'); got '${role}'`);
+        throw new TandemError(
+          "USAGE",
+          `a party is 'active' or 'passive' (or its 'crew'; or a 'relay' or a 'room' of one); got '${role}'`,
+        );
       const port = portNumber("--port", flags.port ?? defaultPort);
       const { initParty } = await import("../../party/init.ts");
       const host = flags.host ?? (role === "passive" ? "0.0.0.0" : "localhost");
@@ -43,6 +51,7 @@ export function initCommand(): Command {
     "tandem init active --name bank",
     "tandem init passive --name retailer --port 7443",
     "tandem init crew --party passive.yaml --out crew",
+    "tandem init relay --room bank-retailer --out relay",
   );
 }
 

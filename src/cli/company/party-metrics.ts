@@ -33,14 +33,14 @@ export interface ServedMetrics {
  * @param insecure a token file that others may read is accepted
  * @throws TandemError USAGE for an impossible address, FILE_UNREADABLE and FILE_FORMAT for the token
  */
-export async function serveMetrics(
+export async function listenMetrics(
   flags: MetricsFlags,
   insecure: boolean,
-  emit: Emit,
+  text: () => string,
   say: (text: string) => void,
-): Promise<ServedMetrics> {
+): Promise<{ close(): Promise<void> }> {
   const { metricsPort, metricsHost: host, metricsTokenFile: file } = flags;
-  if (metricsPort === undefined) return { emit, close: () => Promise.resolve() };
+  if (metricsPort === undefined) return { close: () => Promise.resolve() };
   const port = portNumber("--metrics-port", metricsPort);
   if (file === undefined && !isLoopback(host))
     throw new TandemError(
@@ -48,12 +48,8 @@ export async function serveMetrics(
       `${host} can be reached from other machines. Require a token with --metrics-token-file`,
     );
   const token = file === undefined ? null : await readToken(file, insecure);
-  const [{ PartyMetrics }, { listenHttp }] = await Promise.all([
-    import("../../record/party-metrics.ts"),
-    import("../../scoring/http/http-server.ts"),
-  ]);
-  const metrics = new PartyMetrics();
-  const handle = () => ({ status: 200, body: metrics.text() });
+  const { listenHttp } = await import("../../scoring/http/http-server.ts");
+  const handle = () => ({ status: 200, body: text() });
   const server = await listenHttp([{ method: "GET", path: "/metrics", handle }], {
     host,
     port,
@@ -64,11 +60,25 @@ export async function serveMetrics(
     onBug: () => {},
   });
   if (port === 0 || process.stderr.isTTY === true) say(`metrics: http://${host}:${server.port}/metrics`);
+  return { close: () => server.close() };
+}
+
+/** Of a party, from its events. @throws TandemError as above */
+export async function serveMetrics(
+  flags: MetricsFlags,
+  insecure: boolean,
+  emit: Emit,
+  say: (text: string) => void,
+): Promise<ServedMetrics> {
+  if (flags.metricsPort === undefined) return { emit, close: () => Promise.resolve() };
+  const { PartyMetrics } = await import("../../record/party-metrics.ts");
+  const metrics = new PartyMetrics();
+  const { close } = await listenMetrics(flags, insecure, () => metrics.text(), say);
   return {
     emit(event) {
       metrics.see(event);
       emit(event);
     },
-    close: () => server.close(),
+    close,
   };
 }

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { activeConfig, passiveConfig } from "./config.ts";
 import { workerConfig } from "./crew-config.ts";
+import { relayConfig } from "./relay-config.ts";
 
 const page = readFileSync(new URL("../../../docs/config.md", import.meta.url), "utf8");
 
@@ -42,12 +43,14 @@ function rowsUnder(title: string): Map<string, string> {
 const active: Fields = new Map(fieldsOf(activeConfig, ""));
 const passive: Fields = new Map(fieldsOf(passiveConfig, ""));
 const worker: Fields = new Map(fieldsOf(workerConfig, ""));
+const relay: Fields = new Map(fieldsOf(relayConfig, ""));
 
 test.each([
   { title: "Both parties", fields: active, isHere: (name: string) => passive.has(name) },
   { title: "active.yaml alone", fields: active, isHere: (name: string) => !passive.has(name) },
   { title: "passive.yaml alone", fields: passive, isHere: (name: string) => !active.has(name) },
   { title: "worker.yaml", fields: worker, isHere: () => true },
+  { title: "relay.yaml", fields: relay, isHere: () => true },
 ])("$title: every field stands there with its default, and no other", ({ title, fields, isHere }) => {
   const rows = rowsUnder(title);
   expect([...rows.keys()].sort()).toEqual([...fields.keys()].filter(isHere).sort());

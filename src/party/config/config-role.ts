@@ -1,14 +1,20 @@
 /** Opens the config of one role, and refuses that of another with advice, before its fields are read. */
 import { ConfigFile } from "./config-file.ts";
 
-type Role = "active" | "passive" | "worker";
+type Role = "active" | "passive" | "worker" | "relay";
 
 /** A field that every config of a role has, and no other config has. */
-const fieldOf: Readonly<Record<Role, string>> = { active: "passives", passive: "active", worker: "servers" };
+const fieldOf: Readonly<Record<Role, string>> = {
+  active: "passives",
+  passive: "active",
+  worker: "servers",
+  relay: "rooms",
+};
 const ownerOf: Readonly<Record<Role, string>> = {
   active: "the active party",
   passive: "a passive party",
   worker: "a worker",
+  relay: "a relay",
 };
 
 /** Of a party's config. @throws TandemError as openConfig does */

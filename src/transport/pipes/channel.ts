@@ -1,19 +1,29 @@
 /**
- * How the two ends of a connection between parties meet: this party dials the other, or the other dials this one.
+ * How the two ends of a connection between parties meet: this party dials the other, the other dials this
+ * one, or both dial a relay.
  * Whichever does, mutual TLS begins on top, with the active party as its client, and nothing above sees it.
  */
 import type { TLSSocket } from "node:tls";
+import { StepError } from "../connection-trouble.ts";
+import { CertificateRefused } from "../pinned-certificate.ts";
 import { pinnedSocket } from "../pinned-socket.ts";
 import type { Address, TlsIdentity } from "../tls-settings.ts";
-import { dial } from "./dial.ts";
+import { dial, type Dialled } from "./dial.ts";
 import { type Lease, leaseListener } from "./dialling-parties.ts";
+import { openThroughRelay, type RelayAccess, relayPlace } from "./relay-pipe.ts";
+import type { WebSocketPipe } from "./web-socket-pipe.ts";
 
 /** The other party dials this address of ours. */
 export interface ListeningChannel {
   readonly listen: Address;
 }
 
-export type Channel = Address | ListeningChannel;
+/** Both dial a relay. */
+export interface RelayChannel {
+  readonly relay: RelayAccess;
+}
+
+export type Channel = Dialled | ListeningChannel | RelayChannel;
 
 /** A passive party, as an active one reaches it. */
 export interface Way {
@@ -38,6 +48,7 @@ export function wayTo(name: string, credentials: () => Promise<Credentials>, cha
     at,
     open: async () => {
       const { identity, pins } = await credentials();
+      if ("relay" in channel) return securedAtRelay(name, identity, pins, await openThroughRelay(channel.relay, name));
       return pinnedSocket(name, identity, pins, await dial(channel), channel.host);
     },
     close: () => {},
@@ -70,6 +81,31 @@ function listeningWay(
 }
 
 export function placeOf(channel: Channel): string {
+  if ("relay" in channel) return `room ${channel.relay.room} of the relay ${relayPlace(channel.relay)}`;
   const { host, port } = "listen" in channel ? channel.listen : channel;
   return `${host}:${port}`;
+}
+
+/** Without the name of a host in TLS, which the relay would see. */
+export async function securedAtRelay(
+  name: string,
+  identity: TlsIdentity,
+  pins: readonly string[],
+  pipe: WebSocketPipe,
+): Promise<TLSSocket> {
+  try {
+    return await pinnedSocket(name, identity, pins, pipe, null);
+  } catch (error) {
+    if (!(error instanceof CertificateRefused)) throw error;
+    // Not lasting, and so without its cause: the relay may join the next connection to the right party.
+    throw new StepError({
+      step: "fingerprint",
+      words: `the relay joined this party to another one than ${name}: its certificate is refused: ${error.message}`,
+      by: "both",
+      todo:
+        "compare the fingerprint by telephone; if it is the pinned one, another party uses a token of the room: " +
+        "have the relay's operator replace it",
+      isLasting: false,
+    });
+  }
 }

@@ -1,0 +1,75 @@
+/** Parties that both only dial a relay: every command works, and models are the same byte for byte. */
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runAlignment } from "../src/party/active/run.ts";
+import { scratchDirectory } from "./support/command.ts";
+import { bankAndShops, testWorlds } from "./support/test-worlds.ts";
+import { tandemHere } from "./world/command-here.ts";
+import type { ActiveChanges, PassiveChanges, ProcessWorld } from "./world/processes.ts";
+import { TestRelay } from "./world/relay.ts";
+
+const worlds = testWorlds();
+const relays: TestRelay[] = [];
+let world: ProcessWorld;
+let relay: TestRelay;
+const direct = new Map<string, readonly string[]>();
+beforeAll(async () => {
+  world = await worlds.found(bankAndShops(1));
+  const twin = worlds.copy(world);
+  await twin.startAll();
+  for (const job of ["spring", "autumn"]) {
+    await twin.train(job);
+    direct.set(job, twin.outputs(job));
+  }
+  relay = await TestRelay.found(join(scratchDirectory(), "relay"));
+  relays.push(relay);
+  await relay.start();
+});
+afterAll(() => Promise.all(relays.map((each) => each.stop())));
+
+function ofShop(): PassiveChanges {
+  const { name, fingerprint } = world.bank;
+  return { listen: undefined, active: [{ name, fingerprint, relay: relay.fields("passive") }] };
+}
+
+function ofBank(): ActiveChanges {
+  const { name, fingerprint } = world.shop;
+  return { passives: [{ name, fingerprint, relay: relay.fields("active") }] };
+}
+
+test("train, align, predict and doctor work through a relay", async () => {
+  const shop = await world.start(world.shop, ofShop());
+  expect((await shop.seen("dialled")).trouble).toBe("");
+  await world.train("spring", ofBank());
+  expect(world.outputs("spring")).toEqual(direct.get("spring"));
+
+  const config = await world.activeConfig("common", ofBank());
+  const { aligned } = await runAlignment(config, join(world.bank.folder, "common.csv"), () => {});
+  expect(aligned.rows.length).toBeGreaterThan(100);
+
+  const path = world.writeActive("spring", ofBank());
+  const [input, output] = [join(world.bank.folder, "data.csv"), join(world.bank.folder, "scores.csv")];
+  const files = ["--input", input, "--output", output];
+  const predicted = await tandemHere("predict", "-c", path, "--model", "spring", ...files, "--unknown", "skip");
+  expect(predicted.exitCode, predicted.stderr).toBe(0);
+
+  const doctor = await tandemHere("doctor", "-c", path, "--idle", "0");
+  for (const step of ["TCP", "relay's TLS", "relay", "other end", "TLS", "fingerprint", "accepted", "bandwidth"])
+    expect(doctor.stdout).toMatch(new RegExp(`^ok       shop0: ${step}: `, "m"));
+  expect(doctor.exitCode, doctor.stdout).toBe(0);
+});
+
+test("a relay that is killed in the middle of a job: the job continues, and the model is the same", async () => {
+  await world.start(world.shop, ofShop());
+  let trees = 0;
+  let isBack: Promise<unknown> = Promise.resolve();
+  await world.train("autumn", ofBank(), {
+    onEvent: ({ type }) => {
+      if (type !== "tree" || ++trees !== 1) return;
+      isBack = relay.stop().then(() => relay.start());
+    },
+  });
+  await isBack;
+  expect(world.outputs("autumn")).toEqual(direct.get("autumn"));
+  expect(relay.events.filter(({ type }) => type === "listening")).toHaveLength(2);
+});
