@@ -19,6 +19,7 @@ import {
 } from "../src/wire/generated/tandem/v1/paillier_pb.ts";
 import { Scoring } from "../src/wire/generated/tandem/v1/scoring_pb.ts";
 import { PassiveParty } from "../src/wire/generated/tandem/v1/tandem_pb.ts";
+import { thisRelease } from "../src/wire/releases.ts";
 import { protocolVersion } from "../src/wire/version.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { type CapturedMessage, OldRelease, releases } from "./support/old-release.ts";
@@ -104,6 +105,8 @@ describe.each(releases)("messages of %s", (name) => {
     } else {
       expect(code).toBe("HANDSHAKE_MISMATCH");
       expect(words).toMatch(new RegExp(`version.*\\b${release.protocol}\\b.*\\b${protocolVersion}\\b`));
+      expect(words).toContain(`runs Tandem ${name.slice(1)} (`);
+      expect(words).toContain(`The active party must install Tandem ${thisRelease()} `);
     }
   });
 });

@@ -140,7 +140,9 @@ test("the walk-through, verbatim", async () => {
     .split("\n")
     .map((line) => JSON.parse(line) as { event: string; party: string });
   expect(log.map(({ event }) => event)).toEqual([
+    "certificate", // its own, and that of the bank
     "listening",
+    "certificate",
     "aligning",
     "aligned",
     "aligning",

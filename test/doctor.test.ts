@@ -291,7 +291,7 @@ const ofBank: readonly [what: string, blamed: Blamed, change: Change][] = [
   ["a partner that has not pinned the bank", "shop0", at("rival")],
   ["a partner with an older release", "shop0", at("older")],
   ["a partner with a newer release", "bank", at("newer")],
-  ["a partner that cannot be probed", "both", at("mute")],
+  ["a partner that cannot be probed", "shop0", at("mute")],
   ["a clock that is ahead", "both", at("ahead")],
   ["the partner called otherwise", "bank", partner(() => ({ name: "retailer" }))],
   ["the bank called otherwise by the partner", "shop0", ({ active }) => (active["name"] = "Bank plc")],

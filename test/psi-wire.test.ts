@@ -138,7 +138,9 @@ describe("messages that deviate", () => {
         () => "",
         (error: unknown) => String(error),
       );
-    expect(await refused({ protocolVersion: 99 })).toMatch(/protocol version: the active party speaks 99, shop speaks/);
+    expect(await refused({ protocolVersion: 99 })).toMatch(
+      /the active party runs another release of Tandem .protocol version 99., and shop runs Tandem/,
+    );
     expect(await refused({ hashDomain: "other" })).toMatch(/hashes ids differently/);
     expect(await refused({ normalisations: ["reverse"] })).toMatch(/normalise: .* shop does not know/);
     expect(await refused({ job: "../up" })).toMatch(/job: shop takes names/);

@@ -130,7 +130,12 @@ describe("an answer is accepted only if", () => {
       ),
     ).toBeUndefined());
   test.each<[string, MessageInitShape<typeof PassiveOutcomesSchema>, ErrorCode, RegExp]>([
-    ["another version", { protocolVersion: 99 }, "HANDSHAKE_MISMATCH", /shop1 speaks protocol version 99/],
+    [
+      "another version",
+      { protocolVersion: 99 },
+      "HANDSHAKE_MISMATCH",
+      /shop1 runs another release of Tandem .protocol version 99/,
+    ],
     [
       "another number of splits",
       { splitCount: 3 },

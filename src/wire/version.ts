@@ -1,11 +1,10 @@
 import { TandemError } from "../base/error.ts";
+import { mismatchWords } from "./releases.ts";
 
 /**
  * Raised with every change of proto/ or of the meaning of a message. Parties with different versions refuse each other.
  */
 export const protocolVersion = 15;
-
-const advice = "Run the same version of Tandem at all parties";
 
 /**
  * Refuses an active party of another version. Must be called before other fields are read, since they may have changed.
@@ -14,10 +13,8 @@ const advice = "Run the same version of Tandem at all parties";
  */
 export function requireActiveVersion(theirs: number, name: string): void {
   if (theirs === protocolVersion) return;
-  throw new TandemError(
-    "HANDSHAKE_MISMATCH",
-    `protocol version: the active party speaks ${theirs}, ${name} speaks ${protocolVersion}. ${advice}`,
-  );
+  const words = mismatchWords({ who: "the active party", version: theirs }, { who: name, version: protocolVersion });
+  throw new TandemError("HANDSHAKE_MISMATCH", words);
 }
 
 /**
@@ -26,10 +23,11 @@ export function requireActiveVersion(theirs: number, name: string): void {
  */
 export function requirePassiveVersion(theirs: number, party: string): void {
   if (theirs === protocolVersion) return;
-  throw new TandemError(
-    "HANDSHAKE_MISMATCH",
-    `party ${party} speaks protocol version ${theirs}, we speak ${protocolVersion}. ${advice}`,
+  const words = mismatchWords(
+    { who: `party ${party}`, version: theirs },
+    { who: "this party", version: protocolVersion },
   );
+  throw new TandemError("HANDSHAKE_MISMATCH", words);
 }
 
 /** Limit of a message; larger data is sent as a stream of chunks. */

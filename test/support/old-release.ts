@@ -41,14 +41,19 @@ export class OldRelease {
   /** Certificates were valid then. */
   readonly captured: Date;
 
-  /** @param root an empty folder */
-  constructor(name: string, root: string) {
+  /** @param root an empty folder; with `isEmpty` false one that has the artefacts */
+  constructor(name: string, root: string, isEmpty = true) {
     this.folder = join(fixtures, name);
     this.root = root;
-    unbundle(readFileSync(join(this.folder, "artefacts.json.gz")), root);
+    if (isEmpty) unbundle(readFileSync(join(this.folder, "artefacts.json.gz")), root);
     const about = JSON.parse(readFileSync(join(this.folder, "capture.json"), "utf8")) as Record<string, unknown>;
     this.protocol = Number(about["protocol"]);
     this.captured = new Date(String(about["captured"]));
+  }
+
+  /** Of artefacts that were unpacked and copied. */
+  static at(name: string, root: string): OldRelease {
+    return new OldRelease(name, root, false);
   }
 
   path(...names: string[]): string {

@@ -115,8 +115,8 @@ async function questioned(prober: Prober, passive: Passive, terms: PartnerTerms,
     said = await prober.probe({}, timeoutMs);
   } catch (error) {
     if (ConnectError.from(error).code !== Code.Unimplemented) throw error;
-    checks.push(ok("accepted", `${name} knows this party's certificate`), noProbes(own, name));
-    return;
+    checks.push(ok("accepted", `${name} knows this party's certificate`));
+    noProbes(own, name);
   }
   const roundTripMs = performance.now() - started;
   checks.push(
@@ -130,12 +130,13 @@ async function questioned(prober: Prober, passive: Passive, terms: PartnerTerms,
   checks.push(await idle(prober, measured.idleSeconds, terms, name));
 }
 
-/** Its release has no such call: whether it can take part is agreed when a job begins. */
-function noProbes(own: string, name: string): Check {
-  return warning("version", {
-    words: `${name} runs another release of Tandem, which answers no probes`,
-    who: `${own} and ${name}`,
-    todo: "install the same release",
+/** All releases from 0.7 on answer probes. @throws Refused */
+function noProbes(own: string, name: string): never {
+  throw new Refused("version", {
+    code: "HANDSHAKE_MISMATCH",
+    words: `${name} runs Tandem 0.6 or an earlier release, and ${own} Tandem ${programVersion()}`,
+    who: name,
+    todo: `install Tandem ${programVersion()} (docs/upgrade.md)`,
   });
 }
 
@@ -151,7 +152,7 @@ function versionOf({ protocolVersion: theirs, release }: PassiveProbe, own: stri
       `${name} runs Tandem ${shown} (protocol ${theirs}), ` +
       `and ${own} ${programVersion()} (protocol ${protocolVersion})`,
     who: isOlder ? name : own,
-    todo: `install Tandem ${isOlder ? programVersion() : shown}`,
+    todo: `install Tandem ${isOlder ? programVersion() : shown} (docs/upgrade.md)`,
   });
 }
 
