@@ -90,6 +90,7 @@ describe("a full disk", () => {
 
   test.each([
     ["share.json", 1],
+    ["reference.json", 1],
     ["predictions.csv", 1],
     ["aligned.csv", 1],
     ["checkpoint.json", 1],
@@ -116,6 +117,7 @@ describe("a full disk", () => {
     ["job.json", 1],
     ["progress.json", 1],
     ["progress.json", 4],
+    ["reference.json", 1],
     ["share.json", 1],
     ["job.json", 2],
   ];

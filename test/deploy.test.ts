@@ -118,6 +118,7 @@ test("the walk-through, verbatim", async () => {
     "job.json",
     "own.jsonl",
     "progress.json",
+    "reference.json",
     "share.json",
     "transcript.jsonl",
   ]);

@@ -19,7 +19,7 @@ const allowed = [
   /^src\/gbdt\/evaluation\/(cut-offs|rates|scorecard|score-curves)\.ts$/,
   /^src\/base\/statistics\/stability-index\.ts$/,
   /^src\/(base|record)\/membership\.ts$/,
-  /^src\/record\/((job|own|crew)-view|(job|defence|exposure|spending|contribution|ledger)-facts)\.ts$/,
+  /^src\/record\/((job|own|crew)-view|(job|defence|exposure|spending|contribution|drift|ledger)-facts)\.ts$/,
   /^src\/base\/(assert|error|text\/format|gradients\/quantised-gradients)\.ts$/,
   /^src\/(base\/parameters\/parameter-spec|privacy\/defences\/[a-z-]+)\.ts$/,
   /^src\/(privacy\/(spending|disclosure-text)|messages\/[a-z-]+|crew\/crew-summary)\.ts$/,

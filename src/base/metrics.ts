@@ -32,25 +32,21 @@ export class Counter implements Metric {
   }
 }
 
-type LabelledValue = readonly [labels: Labels, value: number];
-
-/** A value that is read when it is exported, or one for each of several labels. */
+/** A value that is read when it is exported. */
 export class Gauge implements Metric {
   readonly name: string;
   readonly help: string;
   readonly type = "gauge";
-  readonly #value: () => number | readonly LabelledValue[];
+  readonly #value: () => number;
 
-  constructor(name: string, help: string, value: () => number | readonly LabelledValue[]) {
+  constructor(name: string, help: string, value: () => number) {
     this.name = name;
     this.help = help;
     this.#value = value;
   }
 
   lines(): string[] {
-    const value = this.#value();
-    if (typeof value === "number") return [`${this.name} ${value}`];
-    return value.map(([labels, of]) => `${this.name}${labelText(labels)} ${of}`);
+    return [`${this.name} ${this.#value()}`];
   }
 }
 

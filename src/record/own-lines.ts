@@ -8,6 +8,7 @@ import * as z from "zod/mini";
 import type { Immutable } from "../base/immutable.ts";
 import type { ScoreCurves } from "../gbdt/evaluation/score-curves.ts";
 import { contributionSummary } from "./contribution-facts.ts";
+import { driftSummary } from "./drift-facts.ts";
 import { evaluation, scoreCurvesOf } from "./evaluation/evaluation.ts";
 import { exposure } from "./exposure.ts";
 import { addRevealed, revealedFields } from "./revealed.ts";
@@ -100,6 +101,9 @@ const ownLines = {
   revealed: line(revealedFields, (own, fact) => addRevealed(own.revealed, fact)),
   contributions: line({ summary: contributionSummary }, (own, { summary }) => {
     own.contributions = summary;
+  }),
+  drift: line({ summary: driftSummary }, (own, { summary }) => {
+    own.drift = summary;
   }),
 };
 

@@ -7,6 +7,7 @@
 import type { ScoreCurves } from "../gbdt/evaluation/score-curves.ts";
 import type { SplitTest } from "../gbdt/split/split-test.ts";
 import type { ContributionSummary } from "./contribution-facts.ts";
+import type { DriftSummary } from "./drift-facts.ts";
 import type { Revealed } from "./revealed.ts";
 import type { ModelEvaluation } from "./evaluation/evaluation.ts";
 import type { Exposure } from "./exposure.ts";
@@ -59,6 +60,8 @@ export interface OwnJobView {
   exposures: readonly Exposure[];
   /** Contributions to the scores explained last; null: none were. */
   contributions: ContributionSummary | null;
+  /** How far scores and own features have moved since the training; null: too few people were scored since. */
+  drift: DriftSummary | null;
 }
 
 export function emptyOwn(): OwnJobView {
@@ -71,6 +74,7 @@ export function emptyOwn(): OwnJobView {
     dataDigest: null,
     exposures: [],
     contributions: null,
+    drift: null,
   };
 }
 

@@ -37,7 +37,7 @@ function shown(...events: PartyEvent[]): Record<string, number> {
 test("every metric is exported from the start, with its help text", () => {
   const text = new PartyMetrics().text();
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
-  expect(names).toHaveLength(18);
+  expect(names).toHaveLength(19);
   const others = names.filter((name) => name !== "tandem_certificate_expires_timestamp_seconds");
   for (const name of others) expect(text).toMatch(new RegExp(`^${name}(\\{.*\\})? 0$`, "m"));
   expect(Object.values(shown()).every((value) => value === 0)).toBe(true);
@@ -66,6 +66,9 @@ test("workers, blocks, moves, lost epochs, bytes over all attempts, and repeated
     jobs_running: 0,
     jobs_waiting: 0,
     jobs_memory_bytes: 0,
+    'drift_features{level="stable"}': 0,
+    'drift_features{level="moderate"}': 0,
+    'drift_features{level="large"}': 0,
     'jobs_ended_total{result="finished"}': 0,
     'jobs_ended_total{result="failed"}': 1,
     alarms_total: 0,

@@ -41,6 +41,17 @@ export class PartyMetrics {
   );
   /** By partner and pin. */
   readonly #ends = new Map<string, number>();
+  readonly #drift = new LabelledGauge(
+    "tandem_drift_features",
+    "Own features of the people asked about, of all models, by how far they have moved since the training.",
+    () =>
+      (["stable", "moderate", "large"] as const).map((level) => {
+        const counts = [...this.#drifts.values()].map((event) => event[level]);
+        return [{ level }, counts.reduce((sum, count) => sum + count, 0)] as const;
+      }),
+  );
+  /** By job, the latest. */
+  readonly #drifts = new Map<string, EventOf<"drift">>();
   #occupancy: Pick<EventOf<"occupancy">, "running" | "waiting" | "bytes"> = { running: 0, waiting: 0, bytes: 0 };
   /** Of the jobs under way, by name. */
   readonly #rounds = new Map<string, RoundsSoFar>();
@@ -58,6 +69,7 @@ export class PartyMetrics {
     this.#countRounds(event);
     if (event.type === "occupancy") this.#occupancy = event;
     if (event.type === "certificate") this.#ends.set(`${event.partner}/${event.pin}`, event.until);
+    if (event.type === "drift") this.#drifts.set(event.job, event);
     if (event.type === "crew-progress") this.#look(event.crew);
     else if (event.type === "crew-opened" || event.type === "job-ended") this.#summary = null;
   };
@@ -70,6 +82,7 @@ export class PartyMetrics {
       this.#waiting,
       this.#reserved,
       this.#certificates,
+      this.#drift,
       this.#workers,
       this.#held,
       this.#free,

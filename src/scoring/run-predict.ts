@@ -14,6 +14,8 @@ import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
 import { type DistinctTable, type FileTable, readPartyTable } from "../party/tables/party-data.ts";
+import type { DriftSummary } from "../record/drift-facts.ts";
+import { driftOf } from "./drift/file-drift.ts";
 import type { WantedColumns } from "./features/row-source.ts";
 import { Scorer } from "./scorer.ts";
 import type { ScoringOptions, ScoringRows } from "./scoring-question.ts";
@@ -46,6 +48,8 @@ export interface PredictResult {
   readonly unknown: Readonly<Record<string, number>>;
   /** Where scores were explained: mean contributions. */
   readonly contributions?: ContributionSummary;
+  /** How far the people of the input are from those of the training; left out where that is not known. */
+  readonly drift?: DriftSummary;
 }
 
 /** Rows per batch; a party that answers fewer at once gets more batches. */
@@ -66,12 +70,8 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
     const rows = await readPartyTable({ path: options.input }, data, null, { text: "as trained" });
     requireBaseMargins(options.input, rows, scorer);
     for (const { trouble } of await scorer.ready(firstTimeoutMs)) if (trouble !== null) throw trouble;
-    const { predictions, unknown } = await scoreAll(
-      scorer,
-      askedRows(scorer, rows),
-      options,
-      config.tell_contributions,
-    );
+    const asked = askedRows(scorer, rows);
+    const { predictions, unknown } = await scoreAll(scorer, asked, options, config.tell_contributions);
     if (options.unknown === "refuse" && unknown.size > 0) throw unknownRefusal(options.input, rows, unknown);
     const { ids } = rows.table;
     const kept = Uint32Array.from({ length: ids.length }, (_, row) => row).filter(
@@ -88,7 +88,9 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
       atomic: true,
     });
     const summary = explained(scorer, wanted, predictions, kept);
-    if (summary !== null) keepContributions(join(config.output.directory, share.job), summary);
+    const folder = join(config.output.directory, share.job);
+    if (summary !== null) keepContributions(folder, summary);
+    const drift = await driftOf(folder, scorer, wanted, { columns: asked.columns, predictions, rows: kept });
     return {
       job: share.job,
       model: share.model,
@@ -96,6 +98,7 @@ export async function runPredict(config: ActiveConfig, options: PredictOptions):
       scored: kept.length,
       unknown: countByParty(unknown),
       ...(summary === null ? {} : { contributions: summary }),
+      ...(drift === null ? {} : { drift }),
     };
   } finally {
     scorer.close();

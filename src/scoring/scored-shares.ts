@@ -20,6 +20,7 @@ import {
 import type { MaskedModel } from "../scheme/masked/masked-answerer.ts";
 import type { PassiveShare } from "../store/share-files.ts";
 import { countSet } from "../wire/bitmap.ts";
+import { ShareDrift } from "./drift/share-drift.ts";
 import type { RowSource, WantedColumns } from "./features/row-source.ts";
 import { rowSourceOf } from "./features/row-sources.ts";
 import type { RowIndex } from "./row-index.ts";
@@ -42,6 +43,7 @@ export class ScoredShares {
   readonly #shares: ShareLibrary;
   readonly #permits: ScoringPermits;
   readonly #rows: RowSource;
+  readonly #drift: ShareDrift;
   /** Shares with the columns of their splits; prepared anew when the data has changed. */
   readonly #prepared = new WeakMap<PassiveShare, PreparedShare>();
 
@@ -52,11 +54,13 @@ export class ScoredShares {
     const onTrouble = (error: unknown): void => meter.trouble(error);
     this.#shares = new ShareLibrary(config.output.directory, onTrouble);
     this.#permits = new ScoringPermits(config, (event) => meter.log(event));
+    this.#drift = new ShareDrift(config, meter);
     this.#rows = rowSourceOf(config.data, config.scoring, { data, onTrouble });
   }
 
-  close(): Promise<void> {
-    return this.#rows.close();
+  async close(): Promise<void> {
+    await this.#drift.close();
+    await this.#rows.close();
   }
 
   /** @throws TandemError POLICY if the request has too many ids */
@@ -123,11 +127,9 @@ export class ScoredShares {
     unknownAsMissing: boolean,
     caller: string,
   ): Promise<SplitOutcomes> {
-    const outcomes = await splitOutcomes(
-      splits,
-      Int32Array.from(ids, (id) => rows.rowOf(id)),
-      unknownAsMissing,
-    );
+    const places = Int32Array.from(ids, (id) => rows.rowOf(id));
+    const outcomes = await splitOutcomes(splits, places, unknownAsMissing);
+    await this.#drift.see(share, rows, places);
     if (ids.length > 0)
       this.#meter.answered({
         peer: caller,

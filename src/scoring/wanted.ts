@@ -38,6 +38,11 @@ export function checkMasked({ kind, iterations: { begin, end } }: Wanted): void 
     );
 }
 
+/** A prediction from all rounds. */
+export function isWholeScore({ kind, iterations: { begin, end } }: Wanted): boolean {
+  return kind === "prediction" && begin === 0 && end === 0;
+}
+
 export function isExplanation({ kind }: Wanted): boolean {
   return kind === "contributions" || kind === "party_contributions";
 }

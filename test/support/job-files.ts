@@ -6,6 +6,7 @@ export const activeJobFiles: readonly string[] = [
   "evidence.json",
   "own.jsonl",
   "predictions.csv",
+  "reference.json",
   "report.html",
   "share.json",
 ];

@@ -10,6 +10,7 @@ import {
   type OwnJobView,
 } from "../../src/record/own-view.ts";
 import { Card, CellBar, Table } from "./card.tsx";
+import { DriftCard } from "./drift.tsx";
 import { partyColour } from "./party-colour.ts";
 
 interface ImportanceProps {
@@ -56,6 +57,7 @@ export function ImportanceCards({ view, own }: { readonly view: JobView; readonl
       {own.contributions !== null && own.contributions.means.length > 0 && (
         <Contributions view={view} summary={own.contributions} />
       )}
+      {own.drift !== null && <DriftCard summary={own.drift} />}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { allIterations, iterationRangeFrom } from "../../gbdt/tree/iterations.ts
 import type { PredictResult, UnknownRule } from "../../scoring/run-predict.ts";
 import type { Wanted } from "../../scoring/wanted.ts";
 import { contributionBars, type ContributionSummary, contributionWords } from "../../record/contribution-facts.ts";
+import { driftRows, type DriftSummary, driftWords } from "../../record/drift-facts.ts";
 import { openProgress } from "../terminal/progress-options.ts";
 
 interface PredictFlags {
@@ -79,7 +80,8 @@ function wantedBy({ outputMargin, predLeaf, contributions, partyContributions, i
   };
 }
 
-function readable({ job, model, rows, scored, unknown, contributions }: PredictResult, output: string): string {
+function readable(result: PredictResult, output: string): string {
+  const { job, model, rows, scored, unknown, contributions, drift } = result;
   const unknownLines = Object.entries(unknown).map(
     ([name, count]) => `\n  ${count.toLocaleString("en")} people are unknown to ${name}`,
   );
@@ -87,7 +89,19 @@ function readable({ job, model, rows, scored, unknown, contributions }: PredictR
   const title = `${people} scored with the model of job ${job} (${model.slice(0, 12)})`;
   const moved = contributions === undefined ? "" : `\n\n${contributionLines(contributions)}\n`;
   const what = contributions === undefined ? "scores" : "contributions";
-  return `\n  ${title}${unknownLines.join("")}${moved}\n  ${what}: ${output}`;
+  const away = drift === undefined ? "" : `\n\n${driftLines(drift)}\n`;
+  return `\n  ${title}${unknownLines.join("")}${moved}${away}\n  ${what}: ${output}`;
+}
+
+/** What has moved, or the one that moved most. */
+function driftLines(summary: DriftSummary): string {
+  const rows = driftRows(summary);
+  const away = rows.filter(({ level }) => level !== "stable");
+  const shown = (away.length === 0 ? rows.slice(0, 1) : away).slice(0, meansPrinted);
+  const wide = Math.max(...shown.map(({ name }) => name.length));
+  const lines = shown.map(({ name, index, level }) => `    ${name.padEnd(wide)}  ${index.toFixed(3)}  ${level}`);
+  const head = `  ${driftWords(summary)} ${away.length} of ${rows.length} have moved:`;
+  return [away.length === 0 ? `  ${driftWords(summary)} Nothing has moved; the largest:` : head, ...lines].join("\n");
 }
 
 const meansPrinted = 10;

@@ -222,7 +222,8 @@ export class ModelTraining implements JobWork<void> {
     const margins = this.#margins ?? this.#checkpoints.checkpoint?.progress?.margins;
     if (margins !== undefined)
       this.#transcript.note({ kind: "people", labels: base64(prepared.rows.labels), scores: base64(margins) });
-    const test = await storeModel(role, model, prepared, this.folder, this.#world.storage);
+    const kept = this.#keptMargins(margins ?? null);
+    const test = await storeModel(role, model, prepared, kept, this.folder, this.#world.storage);
     await role.finish();
     await this.#checkpoints.finish();
     this.#tellLedger(role);
@@ -230,7 +231,7 @@ export class ModelTraining implements JobWork<void> {
     const alone = comparesAlone(this.#config, prepared) ? await this.#alone(prepared, begun) : null;
     const evaluation = await evaluateJob({
       prepared,
-      margins: this.#keptMargins(margins ?? null),
+      margins: kept,
       testMargins: test?.margins ?? null,
       alone: alone?.margins ?? null,
     });

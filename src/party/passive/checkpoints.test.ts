@@ -63,7 +63,7 @@ describe("checkpoints that are retired", () => {
     open();
     await Promise.all([underWay, retired]);
     expect(await late).toBeInstanceOf(TandemError);
-    await expectError(() => checkpoints.finish(shareOf([])), "PARTY_LOST", /attempt at the job is over/);
+    await expectError(() => checkpoints.finish(shareOf([]), reference), "PARTY_LOST", /attempt at the job is over/);
     expect((await PassiveCheckpoints.open(disk.options, terms)).progress).toMatchObject({ trees: 1, splits: [split] });
   });
 });
@@ -76,6 +76,8 @@ const shareOf = (splits: (typeof split)[]) => ({
   splits,
 });
 
+const reference = { model: "ab".repeat(32), scores: [], features: [] };
+
 describe("a job that is opened again", () => {
   test("has its secret and its progress, until it has succeeded: then the secret is deleted", async () => {
     const disk = new Disk();
@@ -87,13 +89,13 @@ describe("a job that is opened again", () => {
     expect(again.progress).toEqual({ ...noProgress, trees: 3, splits: [split], members: { "2/0": "ab" } });
     const secret = Buffer.from(checkpoints.permutationSecret).toString("base64");
     expect(disk.files.allText).toContain(secret);
-    await again.finish(shareOf([split]));
+    await again.finish(shareOf([split]), reference);
     expect(disk.files.text("jobs/j/share.json")).toContain('"threshold":0.5');
     expect(disk.files.allText).not.toContain(secret);
     const share = disk.files.text("jobs/j/share.json");
     const finished = await PassiveCheckpoints.open(disk.options, terms);
     expect(finished.isFinished).toBe(true);
-    await finished.finish(shareOf([]));
+    await finished.finish(shareOf([]), reference);
     expect(disk.files.text("jobs/j/share.json")).toBe(share);
     await expectError(
       () => PassiveCheckpoints.open(disk.options, { ...terms, jobId: "bb" }),

@@ -31,6 +31,7 @@ import {
 import { ProgressFile } from "../../store/progress-file.ts";
 import { addSignedGradients, readSignedGradients } from "../../store/round-evidence.ts";
 import { RoundFiles } from "../../store/round-files.ts";
+import { type Reference, writeReference } from "../../store/reference-file.ts";
 import { type PassiveShare, writePassiveShare } from "../../store/share-files.ts";
 import { bytesFrom, toBase64 } from "../../store/stored-numbers.ts";
 
@@ -256,10 +257,11 @@ export class PassiveCheckpoints {
   }
 
   /** The share is written before the secret is deleted. What is needed to answer repeated requests stays. */
-  finish(share: PassiveShare): Promise<void> {
+  finish(share: PassiveShare, reference: Reference): Promise<void> {
     return this.#write(async ({ folder, storage }) => {
       await removeAnsweredNodes(folder, storage);
       if (this.isFinished) return this.#files.forgetAll();
+      await writeReference(folder, reference, storage);
       await writePassiveShare(sharePath(folder), share, storage);
       const finished = { ...this.#job, secret: null, sampling: null };
       await writePassiveJob(folder, finished, storage);

@@ -12,6 +12,7 @@ import { schemeNamed } from "../../scheme/registry.ts";
 import { maskedMark } from "../../store/share-files.ts";
 import { type PassiveEnd, passiveService, type PassiveService } from "../../transport/passive-service.ts";
 import { noTranscript } from "../../record/transcript-file.ts";
+import { featureReferences } from "../model/reference.ts";
 import { schemeSeedOf } from "../scheme-seed.ts";
 import { committedTo } from "./admitted-job.ts";
 import { beginTranscript, noteSplits } from "./job-transcript.ts";
@@ -64,7 +65,9 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       },
       finish: async () => {
         const mark = maskedMark(agreed.defences);
-        await checkpoints.finish({ name, job, model, ...mark, active: peer, splits: role.ownSplits });
+        const splits = role.ownSplits;
+        const reference = { model, scores: [], features: featureReferences(rows.training, splits) };
+        await checkpoints.finish({ name, job, model, ...mark, active: peer, splits }, reference);
         await spending.finished();
         noteSplits(transcript, options.features, role.ownSplits);
       },

@@ -91,6 +91,22 @@ export const processEvents = {
         ),
     },
   ),
+  /** The people who are scored have moved from those of the training, or back: how many of its own quantities. */
+  drift: event(
+    { job: text, model: text, people: count, largest: number, stable: count, moderate: count, large: count },
+    {
+      isOfJob,
+      log: ({ job, model, people, largest, ...levels }) => {
+        const { moderate, large } = levels;
+        const what = `of the ${people} people scored last with the model of job ${job}, `;
+        const facts = { job, model, people, largest, ...levels };
+        const all = levels.stable + moderate + large;
+        if (moderate + large === 0) return info(`${what}no score or own feature has moved since the training`, facts);
+        const moved = `${moderate + large} of ${all} scores and own features have moved since the training`;
+        return warn(`${what}${moved}, ${large} of them far (stability index up to ${largest.toFixed(2)})`, facts);
+      },
+    },
+  ),
   /** Which splits share a feature was revealed, for explanations of scores. */
   explained: event(
     { peer: text, job: text, model: text, splitCount: count },

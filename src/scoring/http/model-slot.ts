@@ -6,7 +6,6 @@ import { TandemError } from "../../base/error.ts";
 import type { ActiveConfig } from "../../party/config/config.ts";
 import { findActiveShare } from "../../party/model/find-share.ts";
 import { referenceFrom, resolve } from "../../party/model/registry.ts";
-import type { Emit } from "../../record/events.ts";
 import { readRegistry } from "../../store/registry-file.ts";
 import type { ActiveShare } from "../../store/share-files.ts";
 import { ServedModel, type ServedModelOptions } from "./served-model.ts";
@@ -14,9 +13,7 @@ import { ServedModel, type ServedModelOptions } from "./served-model.ts";
 const lookMs = 1000;
 const readyMs = 10_000;
 
-export interface SlotOptions extends Omit<ServedModelOptions, "name"> {
-  readonly emit: Emit;
-}
+export type SlotOptions = Omit<ServedModelOptions, "name">;
 
 export class ModelSlot {
   /** In paths and metrics: a reference to the registry as given, or the job's name. */

@@ -4,6 +4,10 @@ import type { ServingParameters } from "../../base/parameters/parameters.ts";
 import type { ActiveConfig } from "../../party/config/config.ts";
 import { DataCache } from "../../party/tables/data-cache.ts";
 import type { ActiveShare } from "../../store/share-files.ts";
+import type { DriftSummary } from "../../record/drift-facts.ts";
+import type { Emit } from "../../record/events.ts";
+import { CountedScorer } from "../drift/counted-scorer.ts";
+import { DriftNotes } from "../drift/drift-notes.ts";
 import type { RowSource } from "../features/row-source.ts";
 import { rowSourceOf } from "../features/row-sources.ts";
 import { scoringData, wantedColumns } from "../run-predict.ts";
@@ -22,11 +26,13 @@ export interface ServedModelOptions {
   readonly unknownAsMissing: boolean;
   readonly metrics: ServerMetrics;
   readonly complain: (error: unknown) => void;
+  readonly emit: Emit;
 }
 
 export class ServedModel {
   readonly share: ActiveShare;
   readonly #scorer: Scorer;
+  readonly #drift: DriftNotes | null;
   readonly #batcher: MicroBatcher;
   readonly #endpoint: PredictEndpoint;
   readonly #ownRows: RowSource;
@@ -34,12 +40,14 @@ export class ServedModel {
   #underWay = 0;
   #idle: () => void = () => {};
 
-  private constructor(config: ActiveConfig, scorer: Scorer, options: ServedModelOptions) {
+  private constructor(config: ActiveConfig, scorer: Scorer, drift: DriftNotes | null, options: ServedModelOptions) {
     const { name, parameters, unknownAsMissing, metrics, complain } = options;
     const { share } = scorer;
     this.share = share;
     this.#scorer = scorer;
-    this.#batcher = new MicroBatcher(scorer, {
+    this.#drift = drift;
+    const counted = drift === null ? scorer : new CountedScorer(scorer, drift);
+    this.#batcher = new MicroBatcher(counted, {
       windowMs: parameters.window_ms,
       batchIdsMax: parameters.batch_ids,
       batchesMax: parameters.batches,
@@ -81,7 +89,18 @@ export class ServedModel {
       else if (!lost.has(question.party)) complain(question.error);
       if (question.error !== null) lost.add(question.party);
     });
-    return new ServedModel(config, scorer, options);
+    const { name: party, output } = config;
+    const of = { party, job: share.job, model: share.model, directory: output.directory };
+    const drift = await DriftNotes.open(of, options.emit).catch((error: unknown) => {
+      complain(error); // scores do not need it
+      return null;
+    });
+    return new ServedModel(config, scorer, drift, options);
+  }
+
+  /** Null while too few people were scored, or without reference distributions. */
+  get drift(): DriftSummary | null {
+    return this.#drift?.summary ?? null;
   }
 
   get features(): Scorer["features"] {
@@ -122,6 +141,7 @@ export class ServedModel {
   }
 
   close(): Promise<void> {
+    this.#drift?.close();
     this.#scorer.close();
     return this.#ownRows.close();
   }

@@ -1,6 +1,7 @@
 /** What a scoring server counts. */
+import type { DriftSummary } from "../../record/drift-facts.ts";
 import type { OnQuestion } from "../scoring-question.ts";
-import { Counter, Gauge, Histogram, metricsText } from "../../base/metrics.ts";
+import { Counter, Histogram, LabelledGauge, metricsText } from "../../base/metrics.ts";
 
 const seconds = [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
@@ -8,7 +9,11 @@ const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
 /** What the metrics show of a name under which a model is served. */
 interface ServedName {
   readonly name: string;
-  readonly current: { readonly queuedIds: number; readonly share: { readonly job: string; readonly model: string } };
+  readonly current: {
+    readonly queuedIds: number;
+    readonly share: { readonly job: string; readonly model: string };
+    readonly drift: DriftSummary | null;
+  };
 }
 
 export class ServerMetrics {
@@ -38,15 +43,24 @@ export class ServerMetrics {
     "tandem_shadow_lost_rows_total",
     "Rows without a score of the shadow because their request had none: dropped, or the error code.",
   );
-  readonly #queuedIds: Gauge;
-  readonly #models: Gauge;
+  readonly #queuedIds: LabelledGauge;
+  readonly #models: LabelledGauge;
+  readonly #drift: LabelledGauge;
 
   constructor(models: () => readonly ServedName[]) {
-    this.#queuedIds = new Gauge("tandem_queued_ids", "Ids that wait for a batch.", () =>
-      models().map(({ name, current }) => [{ model: name }, current.queuedIds]),
+    this.#queuedIds = new LabelledGauge("tandem_queued_ids", "Ids that wait for a batch.", () =>
+      models().map(({ name, current }) => [{ model: name }, current.queuedIds] as const),
     );
-    this.#models = new Gauge("tandem_served_model", "1 for each model that is served, with its job.", () =>
-      models().map(({ name, current: { share } }) => [{ model: name, job: share.job, id: share.model }, 1]),
+    this.#models = new LabelledGauge("tandem_served_model", "1 for each model that is served, with its job.", () =>
+      models().map(({ name, current: { share } }) => [{ model: name, job: share.job, id: share.model }, 1] as const),
+    );
+    this.#drift = new LabelledGauge(
+      "tandem_stability_index",
+      "How far a score or an own feature of the people scored has moved since the training: 0.1 moderate, 0.25 large.",
+      () =>
+        models().flatMap(({ name: model, current: { drift } }) =>
+          (drift?.items ?? []).map(({ of, name, index }) => [{ model, of, name }, index] as const),
+        ),
     );
   }
 
@@ -78,6 +92,7 @@ export class ServerMetrics {
       this.shadowLosses,
       this.#queuedIds,
       this.#models,
+      this.#drift,
     ]);
   }
 }
