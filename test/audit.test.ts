@@ -35,8 +35,8 @@ test("the result is plain data, and every proven bin is correct", async () => {
   expect(labels[0].guess?.without.auc).toBeGreaterThan(0.6);
   expect(whatIf?.map(({ name }) => name)).toEqual([
     "as it is",
-    "answer_noise 10, min_people_share 0.01",
-    "max_thresholds 3",
+    "answer_noise 5, min_people_share 0.01",
+    "outcome_bits 2",
     "masked_scoring",
     "privacy guarded",
     "privacy strict",

@@ -113,7 +113,7 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
     await expect.poll(() => main.innerText()).toContain("No audit of this job yet. Run tandem audit --job <folder>.");
     expect(await main.innerText()).toContain("No exact sums were sent.");
     expect(await main.innerText()).toContain(
-      "(privacy: guarded): noise of deviation 10 in sums, at least 1% of the people",
+      "(privacy: guarded): noise of deviation 5 in sums, at least 1% of the people",
     );
     const record = new JobRecord(join(records, "retailer", "unaudited"));
     record.own({ kind: "exposure", exposures: [{ ...columnExposure, noise: { sigma: 10, bitsPerColumnMax: 0.02 } }] });

@@ -8,6 +8,11 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import type { PartyTable } from "../src/data/dataset.ts";
+import { trainPlain } from "../src/party/active/plain-training.ts";
+import { withGrid } from "../src/party/job-grid.ts";
+import { resolveJob } from "../src/party/resolve-job.ts";
+import { rowsOfTable } from "../src/party/tables/table-rows.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { activeJobFiles } from "./support/job-files.ts";
 import { MariadbServer, withoutMariadb } from "./support/mariadb-server.ts";
@@ -133,6 +138,14 @@ test("the walk-through, verbatim", async () => {
     /^id,prediction\n(c03[01]\d,0\.\d+\n){20}$/,
   );
 
+  // Both configs are as `tandem init` wrote them: guarded, with hidden sums.
+  expect(text).toContain("privacy: guarded hides sums in this job");
+  const rows = readCsv(join(directory, "bank", "jobs", "spring-model", "predictions.csv"));
+  const guarded = aucOf(rows.map(({ label, prediction }) => [Number(label), Number(prediction)]));
+  const exact = await exactAuc(new Set(rows.map(({ id }) => id)));
+  expect(exact).toBeGreaterThan(0.7);
+  expect(guarded).toBeGreaterThan(exact - 0.01);
+
   party?.child.kill("SIGTERM");
   const { code, output } = (await party?.ended) ?? { code: null, output: "" };
   expect(code).toBe(0);
@@ -163,6 +176,52 @@ test("the walk-through, verbatim", async () => {
   // The text on what a job may reveal is general.
   expect(output.replaceAll(/"reveals":\[[^\]]*\]/g, "")).not.toMatch(/c0\d\d\d|c1000|threshold/);
 });
+
+function readCsv(path: string): Record<string, string>[] {
+  const [head, ...lines] = readFileSync(path, "utf8").trim().split("\n");
+  const names = head.split(",");
+  return lines.map((line) => Object.fromEntries(line.split(",").map((cell, i) => [names[i], cell])));
+}
+
+/** How often a positive is ranked above a negative. */
+function aucOf(rows: readonly (readonly [label: number, score: number])[]): number {
+  let [above, pairs] = [0, 0];
+  for (const [, high] of rows.filter(([label]) => label === 1))
+    for (const [, low] of rows.filter(([label]) => label === 0)) {
+      pairs++;
+      above += high > low ? 1 : high === low ? 0.5 : 0;
+    }
+  return above / pairs;
+}
+
+/** Of the model that `privacy: exact` would have made of the same rows. */
+async function exactAuc(held: ReadonlySet<string>): Promise<number> {
+  const tables = [
+    readCsv(join(directory, "bank", "data.csv")),
+    readCsv(join(directory, "retailer", "data.csv")),
+  ] as const;
+  const ofRetailer = new Map(tables[1].map((row) => [row["id"], row]));
+  const common = tables[0].filter(({ id }) => ofRetailer.has(id));
+  const partyTables = (isHeld: boolean): PartyTable[] => {
+    const own = common.filter(({ id }) => held.has(id) === isHeld);
+    const columns = (names: readonly string[], of: (row: Record<string, string>) => Record<string, string>) =>
+      names.map((name) => Float32Array.from(own, (row) => Number(of(row)[name])));
+    const ids = own.map(({ id }) => id);
+    const labels = Float64Array.from(own, ({ label }) => Number(label));
+    const bank = ["income", "debt"];
+    const retailer = ["visits", "basket"];
+    return [
+      { ids, featureNames: bank, features: columns(bank, (row) => row), labels },
+      { ids, featureNames: retailer, features: columns(retailer, ({ id }) => ofRetailer.get(id) ?? {}), labels: null },
+    ];
+  };
+  const training = { objective: "binary:logistic", eval_metric: "auc", num_round: 3, max_depth: 3, eta: 0.3 };
+  const train = partyTables(false);
+  const rows = rowsOfTable(train[0]);
+  const job = withGrid(resolveJob({ training }), rows.trainedCount);
+  const { metrics } = await trainPlain({ job, train, test: partyTables(true), rows, samplingSecrets: ["", ""] });
+  return metrics.test?.auc ?? Number.NaN;
+}
 
 test.skipIf(withoutMariadb !== null)("features from MariaDB, verbatim: the same scores", async () => {
   const server = await MariadbServer.start();

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { resolveParameters } from "../src/base/parameters/parameters.ts";
 import { type Defences, presets, privacyParameters } from "../src/privacy/defences/defences.ts";
 import { generateKey, type PrivateKey, selectKernel } from "../src/crypto/paillier/index.ts";
+import { startBits } from "../src/gbdt/split/revealed-pieces.ts";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
 import { categoricalTable } from "./support/categorical-tables.ts";
 import { isCampaign, partOf } from "./support/campaign.ts";
@@ -54,17 +55,17 @@ describe.each(presets.filter((preset) => preset !== "exact"))("%s", (preset) => 
     expect(await expectEqual({ table, training, defences: less, kernel, key })).toBeGreaterThan(0);
   });
 
-  test("a warm start: thresholds of the start model count towards the limit", async () => {
+  test("a warm start: bits of the start model count towards the budget", async () => {
     const table = randomTable("presets", { rows: 200, features: [2, 3], missingFraction: 0.1 });
     const job = { table, defences: less, kernel, key };
     const start = await trainFederated(job);
     const after = { ...job, start };
     const { model, passiveShares } = await trainFederated(after);
     expect(firstDifference(model, await trainInOnePlace(after))).toBeNull();
-    const byFeature = new Map<string, Set<unknown>>();
-    for (const { splits } of passiveShares)
-      for (const { featureName, threshold } of splits)
-        byFeature.set(featureName, (byFeature.get(featureName) ?? new Set()).add(threshold));
-    for (const used of byFeature.values()) expect(used.size).toBeLessThanOrEqual(defences.max_thresholds);
+    for (const { splits } of passiveShares) {
+      const tests = splits.map((split) => ({ test: split, values: table.parties[1][split.feature] }));
+      const bits = startBits(tests, table.labels.length) / table.parties[1].length;
+      expect(bits).toBeLessThanOrEqual(defences.outcome_bits + 1e-3);
+    }
   });
 });

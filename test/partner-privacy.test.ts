@@ -32,7 +32,7 @@ test("a job with weaker defences than the policy's preset is refused; the error 
   await expectError(
     () => world.train("summer"),
     "POLICY",
-    /shop0 does not allow.*answer_noise: 0 requested, at least 10.*min_people_share.*max_thresholds.*masked_scoring/,
+    /shop0 does not allow.*answer_noise: 0 requested, at least 5 .*min_people_share.*outcome_bits.*masked_scoring/,
   );
 });
 

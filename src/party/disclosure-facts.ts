@@ -21,6 +21,7 @@ import type { DisclosureFacts, PassiveFacts, Sampling } from "../privacy/disclos
 import { layoutOfJob, withGrid } from "./job-grid.ts";
 import { binTable } from "./tables/party-data.ts";
 import { toMinimums, toSchemeLimits } from "./policy.ts";
+import { formText } from "./preset-form.ts";
 import { smallCategoriesOf } from "./tables/small-categories.ts";
 
 /** What the active party knows about a passive party. */
@@ -59,6 +60,7 @@ export function jobFacts(
     predictedRows,
     peopleMin: minimumsOfJob(noMinimums, privacy, trainingInstanceCount(rows.count, heldOut)).perCandidate,
     categoryPeopleMin: training.min_category_people,
+    presetForm: formText(job),
   };
 }
 

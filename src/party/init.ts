@@ -115,8 +115,9 @@ policy:
   max_active_ids: 10000000     # how many ids an active party may ask about in one alignment
   min_instances: 100           # fewer people than this are not trained on
   max_outputs: 1               # classes or quantiles of a model; more give a malicious active party more room for marks
-  # What a job must do to lower what it gives away: exact (nothing), guarded or strict. docs/privacy-choices.md has
-  # what each of them hides, and what it costs.
+  # What a job must do to lower what it gives away: exact (nothing), guarded or strict. guarded and strict keep sums
+  # in shares (hidden_sums) where a job can, and add noise to them otherwise. docs/privacy-choices.md has what each of
+  # them hides, and what it costs.
   privacy: guarded
   # Sums of groups with fewer people than this are suppressed, whatever the preset asks. 1 is no minimum. Small minimums
   # do not hide single people.
@@ -136,7 +137,7 @@ policy:
   # has limits in any case: docs/config.md, policy.budget.daily.ids.
   # budget:
   #   sums_per_person: 0.02      # exact sums; at 0.05 half of your columns can be computed, at 0.1 all of them
-  #   noisy_sums_per_person: 1   # sums with noise, as guarded and strict have them
+  #   noisy_sums_per_person: 1   # sums with noise, and candidates of which the best was compared
   #   outcomes_per_person: 500   # how often the side of a person at a won split is revealed
   #   scored_people: 100000
 
@@ -189,7 +190,8 @@ align: true                    # find the common people first; false: all files 
 #   model: spring-model        # continue the trees of a finished job; num_round counts the new ones
 
 # What lowers what the job gives away: exact (nothing), guarded or strict. docs/privacy-choices.md has what each of them
-# hides, and what it costs. Passive parties may ask for more than this, and say so.
+# hides, and what it costs. Passive parties may ask for more than this, and say so. Whether guarded keeps sums in
+# shares or adds noise to them follows from this file: --explain-leakage prints which, and why.
 privacy: guarded
 
 # XGBoost's names; docs/parameters.md lists them all.

@@ -27,13 +27,34 @@ test("each preset is enough for itself and those before it, and weaker in every 
 
 test("one defence that is weaker is named, with what was asked and what is needed", () => {
   const guarded = { privacy: "guarded" };
-  expect(weaker({ ...guarded, answer_noise: 9 }, guarded)).toEqual(["answer_noise: 9 requested, at least 10 needed"]);
+  expect(weaker({ ...guarded, answer_noise: 4 }, guarded)).toEqual([
+    "answer_noise: 4 requested, at least 5 needed, or hidden_sums",
+  ]);
   expect(weaker({ ...guarded, min_people_share: 0.001 }, guarded)).toEqual([
     "min_people_share: 0.001 requested, at least 0.01 needed",
   ]);
-  expect(weaker({ ...guarded, max_thresholds: 0 }, guarded)[0]).toMatch(/^max_thresholds: no limit requested, at most/);
+  expect(weaker({ ...guarded, outcome_bits: 0 }, guarded)[0]).toMatch(/^outcome_bits: no limit requested, at most/);
   expect(weaker({ ...guarded, masked_scoring: false }, guarded)).toEqual(["masked_scoring: off asked, it must be on"]);
   expect(weaker({ answer_noise: 50 }, { answer_noise: 50 })).toEqual([]);
+});
+
+test("either form of a preset is enough; noise that is demanded by its amount is not replaced", () => {
+  const hidden = { hidden_sums: true, answer_noise: 0 };
+  for (const preset of presets) {
+    if (preset === "exact") continue;
+    expect(weaker({ privacy: preset, ...hidden }, { privacy: preset })).toEqual([]);
+    expect(weaker({ privacy: preset, ...hidden }, { privacy: preset, answer_noise: 7 })).toEqual([
+      "answer_noise: 0 requested, at least 7 needed",
+    ]);
+    expect(weaker({ privacy: preset }, { privacy: preset, hidden_sums: true })).toEqual([
+      "hidden_sums: off asked, it must be on",
+    ]);
+    expect(weaker({ privacy: preset, ...hidden }, { privacy: preset, hidden_sums: true })).toEqual([]);
+  }
+  expect(weaker({ privacy: "guarded", ...hidden, outcome_bits: 3 }, { privacy: "guarded" })).toEqual([
+    "outcome_bits: 3 requested, at most 2 allowed",
+  ]);
+  expect(weaker({ privacy: "guarded", ...hidden }, { privacy: "strict" })).toHaveLength(2);
 });
 
 test("hidden outcomes are demanded where members are hidden; other schemes have no use for them", () => {

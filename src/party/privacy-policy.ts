@@ -4,6 +4,7 @@ import { resolveParameters } from "../base/parameters/parameters.ts";
 import type { Defence } from "../privacy/defences/defence.ts";
 import {
   appliesTo,
+  formsOf,
   defenceNames,
   type DefenceName,
   type Defences,
@@ -20,17 +21,32 @@ import { schemeNamed } from "../scheme/registry.ts";
 type Brought = Pick<AgreedParameters, "scheme" | "defences">;
 
 /** One phrase for each defence that is weaker than the policy's. */
-export function weakerDefences({ scheme, defences: brought }: Brought, demanded: Defences): readonly string[] {
+export function weakerDefences({ scheme, defences: brought }: Brought, demanded: PrivacyParameters): readonly string[] {
   return defenceNames
     .filter((name) => isWeaker(name, brought[name], demanded[name]) && isDemanded(scheme, name))
-    .map((name) => weakerText(name, brought[name], demanded[name]));
+    .map((name) => ({ name, other: replacementOf(name, demanded) }))
+    .filter(({ other }) => other === null || !brought[other])
+    .map(({ name, other }) => weakerText(name, brought[name], demanded[name], other));
 }
 
-function weakerText(name: DefenceName, brought: number | boolean, demanded: number | boolean): string {
+/** What a job may have in place of a demanded defence: a policy that names a preset accepts either form of it. */
+function replacementOf(name: DefenceName, demanded: PrivacyParameters): "hidden_sums" | null {
+  const { replacedBy }: Defence = defences[name];
+  if (replacedBy === undefined) return null;
+  const isOfPreset = formsOf(demanded.privacy).some((form) => form[name] === demanded[name]);
+  return demanded[replacedBy] || isOfPreset ? replacedBy : null;
+}
+
+function weakerText(
+  name: DefenceName,
+  brought: number | boolean,
+  demanded: number | boolean,
+  other: string | null,
+): string {
   const defence: Defence = defences[name];
   if (!("stricter" in defence)) return `${name}: off asked, it must be on`;
   return defence.stricter === "higher"
-    ? `${name}: ${brought} requested, at least ${demanded} needed`
+    ? `${name}: ${brought} requested, at least ${demanded} needed${other === null ? "" : `, or ${other}`}`
     : `${name}: ${isOn(brought) ? brought : "no limit"} requested, at most ${demanded} allowed`;
 }
 
@@ -64,7 +80,7 @@ export function recordedDefences<D extends Defences>(values: D, scheme: string):
 }
 
 /** What the active party can write into its config if its defences are too weak; otherwise empty. */
-export function presetHint(brought: Brought, demanded: Defences): string {
+export function presetHint(brought: Brought, demanded: PrivacyParameters): string {
   const preset = presetOf(demanded);
   return preset === null || weakerDefences(brought, demanded).length === 0
     ? ""

@@ -13,6 +13,7 @@ import { type Job, jobSections, mapSections, secureKeyBits, type SectionValues }
 import { noiseIn } from "../protocol/job-parameters.ts";
 import { checkScoreNoise } from "../scheme/masked/score-noise.ts";
 import { chooseScheme, defaultScheme, schemeNamed } from "../scheme/registry.ts";
+import { formOfPreset } from "./preset-form.ts";
 import { checkDefences } from "./privacy-policy.ts";
 
 /** Values that are left out have their defaults. */
@@ -40,8 +41,10 @@ const asUsage: Refuse = (field, what, form) =>
 /** @throws what `refuse` makes */
 export function resolveJob(given: GivenJob, refuse: Refuse = asUsage): Job {
   const { name = "job", scheme = defaultScheme, constraints = {} } = given;
-  const sections = resolveSections(given, refuse);
-  const { training, privacy } = sections;
+  const asked = resolveSections(given, refuse);
+  const { privacy } = formOfPreset(asked, given.privacy ?? {}, scheme, constraints);
+  const sections = { ...asked, privacy };
+  const { training } = sections;
   refusing(["training", "max_depth"], refuse, () => checkGrowth(training));
   refusing(["training", "num_parallel_tree"], refuse, () => checkForest(training));
   refusing(["training"], refuse, () => unusedParameters(training));

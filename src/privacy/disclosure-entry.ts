@@ -45,6 +45,8 @@ export interface DisclosureFacts {
   readonly peopleMin?: number;
   /** Instances that a category needs on average before sets are named; left out: only the active party knows. */
   readonly categoryPeopleMin?: number;
+  /** Which form the preset of the job takes (party/preset-form.ts); null or left out: it has one, or is not known. */
+  readonly presetForm?: string | null;
   /** Whether the active party sends a party the contributions of its own features; left out: not known. */
   readonly sendsContributions?: boolean;
   /** Interaction groups of the job; null: there may be some. 0 or left out: none. */

@@ -17,6 +17,8 @@ export interface Leakage {
   readonly absent: readonly { readonly name: DisclosureName; readonly what: string }[];
   /** Per pair of parties, where it is known. */
   readonly gauges: readonly JobGauge[];
+  /** Which form the preset of a job takes; left out: it has one form, or is not known. */
+  readonly presetForm?: string;
   readonly reference: "docs/leakage.md";
 }
 
@@ -37,6 +39,7 @@ export function leakageOf(of: string, facts: readonly DisclosureFacts[]): Leakag
       .filter((one) => one.learner === name && disclosureEntries[one.name]?.learner === role)
       .map(({ learner: _party, ...rest }) => rest),
   });
+  const presetForm = facts[0]?.presetForm ?? null;
   const unique = (names: readonly string[]): string[] => [...new Set(names)];
   return {
     of,
@@ -48,12 +51,13 @@ export function leakageOf(of: string, facts: readonly DisclosureFacts[]): Leakag
       .map(([name, { what }]) => ({ name: name as DisclosureName, what }))
       .filter(({ name }) => pairs.every(({ absent }) => absent.includes(name))),
     gauges: facts.map(gaugeOf).filter((gauge) => gauge !== null),
+    ...(presetForm === null ? {} : { presetForm }),
     reference: "docs/leakage.md",
   };
 }
 
 /** One block per party, then the disclosures that are absent. */
-export function leakageText({ of, parties, absent, gauges, reference }: Leakage): string {
+export function leakageText({ of, parties, absent, gauges, presetForm, reference }: Leakage): string {
   const blocks = parties.map(({ party, role, learns }) => {
     const others = [...new Set(learns.map(({ about }) => about))];
     const lines = others.flatMap((about) => [
@@ -71,6 +75,7 @@ export function leakageText({ of, parties, absent, gauges, reference }: Leakage)
   return [
     `What ${of} reveals, and to whom`,
     "",
+    ...(presetForm === undefined ? [] : [`${presetForm}.`, ""]),
     ...blocks,
     ...rest,
     ...(gauges.length === 0 ? [] : [...gauges.map(gaugeText), ""]),

@@ -48,20 +48,27 @@ export function sumsMost(instanceCount: number, resolutionBits: number): number 
 }
 
 /** @throws TandemError USAGE for parameters with which candidates cannot be compared on shares */
-export function checkHiddenSums({
+export function checkHiddenSums(sections: Pick<SectionValues, "training" | "codec" | "privacy">): void {
+  const wrong = sections.privacy.hidden_sums ? whyNotHidden(sections) : null;
+  if (wrong !== null) throw new TandemError("USAGE", `hidden_sums cannot be used with ${wrong}`);
+}
+
+/** With which parameter candidates cannot be compared on shares; null: with all. */
+export function whyNotHidden({
   training,
   codec,
   privacy,
-}: Pick<SectionValues, "training" | "codec" | "privacy">): void {
-  if (!privacy.hidden_sums) return;
+}: Pick<SectionValues, "training" | "codec" | "privacy">): string | null {
   const wrong = [
     training.alpha > 0 && "alpha: set it to 0",
     training.multi_strategy === "multi_output_tree" && "multi_strategy multi_output_tree: use one_output_per_tree",
     privacy.answer_noise > 0 && "answer_noise, which it replaces: turn one of them off",
     codec.layout === "paper" && "layout paper, which needs counts: use layout auto",
   ].find((text) => text !== false);
-  if (wrong !== undefined) throw new TandemError("USAGE", `hidden_sums cannot be used with ${wrong}`);
+  return wrong ?? null;
 }
+
+const turnOff = ". 'hidden_sums: false' beside a preset adds noise to sums instead";
 
 /**
  * @param party the owner of the features
@@ -70,11 +77,15 @@ export function checkHiddenSums({
 export function checkHiddenFeatures(features: readonly BinnedFeature[], party: string): void {
   const constrained = features.find(({ monotone = 0 }) => monotone !== 0);
   if (constrained !== undefined)
-    throw new TandemError("USAGE", `hidden_sums: ${party} has monotone constraints, with which it cannot be used`);
+    throw new TandemError(
+      "USAGE",
+      `hidden_sums: ${party} has monotone constraints, with which it cannot be used${turnOff}`,
+    );
   if (features.some(isPartitioned))
     throw new TandemError(
       "USAGE",
-      `hidden_sums: ${party} has features that are split by sets of categories. Use a higher max_cat_to_onehot`,
+      `hidden_sums: ${party} has features that are split by sets of categories. Use a higher max_cat_to_onehot` +
+        turnOff,
     );
 }
 

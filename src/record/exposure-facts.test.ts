@@ -24,7 +24,7 @@ const passive = (changes: Partial<JobView> = {}): JobView => ({
   peers: ["bank"],
   ...changes,
 });
-const guarded = { answer_noise: 10, min_people_share: 0.01, max_thresholds: 3, masked_scoring: true };
+const guarded = { answer_noise: 5, min_people_share: 0.01, outcome_bits: 2, masked_scoring: true };
 const spent = { sumsPerPerson: 0.06, noisySumsPerPerson: 0.2, outcomesPerPerson: 70, scoredPeople: 7500 };
 
 test("a party sees only exposures about itself", () => {
@@ -116,13 +116,13 @@ test("the defences of a job in one sentence", () => {
     "The job ran without defences that would lower this (privacy: exact).",
   );
   expect(defenceSentence({ parameters: guarded })).toBe(
-    "The job ran with defences (privacy: guarded): noise of deviation 10 in sums, at least 1% of the people on each " +
-      "side of a candidate, 3 thresholds per feature, masked scoring.",
+    "The job ran with defences (privacy: guarded): noise of deviation 5 in sums, at least 1% of the people on each " +
+      "side of a candidate, at most 2 bits per feature in outcomes, masked scoring.",
   );
   // The name of a preset with changed values would promise defences that the job did not have.
-  expect(
-    defenceSentence({ parameters: { ...guarded, privacy: "guarded", max_thresholds: 1, answer_noise: 0 } }),
-  ).toMatch(/^The job ran with defences \(privacy: own settings\): at least 1%.*, 1 threshold per feature, masked/);
+  expect(defenceSentence({ parameters: { ...guarded, privacy: "guarded", outcome_bits: 1, answer_noise: 0 } })).toMatch(
+    /^The job ran with defences \(privacy: own settings\): at least 1%.*, at most 1 bit per feature in outcomes, m/,
+  );
 });
 
 test("settings show whether the job had them; those for labels are shown to the active party", () => {
@@ -130,9 +130,9 @@ test("settings show whether the job had them; those for labels are shown to the 
   const states = (view: JobView) => Object.fromEntries(settingRows(view).map(([name, , state]) => [name, state]));
   expect(states(passive())).toEqual(Object.fromEntries(shownDefences.map((name) => [name, "off"])));
   expect(states(passive({ role: "active", parameters: { ...guarded, local_rounds: 10 } }))).toMatchObject({
-    answer_noise: "10",
+    answer_noise: "5",
     min_people_share: "1%",
-    max_thresholds: "3",
+    outcome_bits: "2",
     masked_scoring: "on",
     local_rounds: "10",
   });
@@ -142,7 +142,7 @@ test("a what-if shows the measured columns", () => {
   const { head, rows } = whatIfTable(columnExposure.whatIf, 15.01);
   expect(head).toEqual(["with", "auc", "values whose bin is certain", "bits revealed by scoring, of 15.0"]);
   expect(rows[0]).toEqual(["as it is", "0.7803", "37%", "18.9"]);
-  expect(rows[2]).toEqual(["and max_thresholds 3", "0.7809 (+0.0006)", "21%", "13.3"]);
+  expect(rows[2]).toEqual(["and outcome_bits 2", "0.7809 (+0.0006)", "21%", "13.3"]);
   expect(rows[3]).toEqual(["masked_scoring", "–", "–", "7.58"]);
 });
 

@@ -15,8 +15,8 @@ import { chooseScheme, schemeNamed } from "../scheme/registry.ts";
 import { type CrewEstimate, type CrewQuestion, estimateCrews } from "./crew-estimate.ts";
 import { type PreparedSimulation, prepareSimulation } from "./prepare-simulation.ts";
 import { recommendation, type Recommendation, type SchemeOutlook } from "./scheme-advice.ts";
-import type { GivenJob } from "../party/resolve-job.ts";
-import { secureKeyBits } from "../protocol/job.ts";
+import { type GivenJob, resolveJob } from "../party/resolve-job.ts";
+import { type Job, secureKeyBits } from "../protocol/job.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface Estimate extends Prediction {
@@ -87,13 +87,16 @@ export async function estimate(options: SimulateOptions, questions: EstimateQues
 /** The job under one scheme, or why that scheme cannot train it. */
 async function outlook(
   prepared: PreparedSimulation,
-  { keyBits: secure, insecureKeyBits: insecure }: GivenJob,
+  given: GivenJob,
   name: string,
   questions: EstimateQuestions,
 ): Promise<SchemeOutlook> {
+  const { keyBits: secure, insecureKeyBits: insecure } = given;
   const scheme = schemeNamed(name);
   const keyBits = insecure ?? secure ?? secureKeyBits;
   const choice = chooseScheme(name, { keyBits, insecureKey: insecure !== undefined });
+  // A preset may have another form there.
+  const ofScheme = (): Job => ({ ...prepared.job, ...choice, privacy: privacyWith(given, name) });
   const facts = {
     scheme: name,
     key: scheme.describe(choice.schemeParameters),
@@ -101,14 +104,20 @@ async function outlook(
     warning: scheme.warning(choice.schemeParameters),
   };
   try {
-    const layout = prepared.layoutFor(choice);
-    const job = estimateJob({ ...prepared, layout }, await scheme.costModel({ keyBits }), questions);
-    const resolutionBits = prepared.resolutionFor(choice, questions.rows ?? rowsOf(prepared));
+    const own = ofScheme();
+    const layout = prepared.layoutFor(own);
+    const job = estimateJob({ ...prepared, job: own, layout }, await scheme.costModel({ keyBits }), questions);
+    const resolutionBits = prepared.resolutionFor(own, questions.rows ?? rowsOf(prepared));
     return { ...facts, estimate: { ...job, kernel: scheme.kernelName(), resolutionBits }, refusal: null };
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
     return { ...facts, estimate: null, refusal: error.message };
   }
+}
+
+/** Keys are of the scheme that was asked for. */
+function privacyWith(given: GivenJob, scheme: string): Job["privacy"] {
+  return resolveJob({ ...given, scheme, keyBits: undefined, insecureKeyBits: undefined }).privacy;
 }
 
 function rowsOf({ train }: Pick<PreparedSimulation, "train">): number {

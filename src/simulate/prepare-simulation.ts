@@ -6,6 +6,7 @@ import { TandemError } from "../base/error.ts";
 import { namedColumns } from "../data/row-column.ts";
 import type { GradientLayout } from "../codec/layout.ts";
 import { unusedParameters } from "../gbdt/parameters/unused-parameters.ts";
+import { formText } from "../party/preset-form.ts";
 import { codecOfJob, layoutOfJob, withGrid } from "../party/job-grid.ts";
 import type { Job } from "../protocol/job.ts";
 import type { SchemeChoice } from "../scheme/registry.ts";
@@ -37,7 +38,8 @@ export interface PreparedSimulation extends Required<OnePlaceJob> {
 /** @throws TandemError for any error in the input, before a process starts */
 export async function prepareSimulation(options: SimulateOptions): Promise<PreparedSimulation> {
   const given = await checkOptions(options);
-  for (const words of unusedParameters(given.training))
+  const form = formText(given);
+  for (const words of [...unusedParameters(given.training), ...(form === null ? [] : [form])])
     options.onEvent({ type: "notice", party: partiesOf(options)[0].name, words });
   const tables = await readSimulationTables(options, given.training);
   const [{ classes }] = tables.whole.parties;

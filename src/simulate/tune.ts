@@ -6,7 +6,7 @@ import { foldRows } from "../data/split.ts";
 import { tuneOutcome } from "../gbdt/tune/outcome.ts";
 import { TrialTurns } from "../gbdt/tune/trial-turns.ts";
 import { growTrials } from "../gbdt/tune/tune-in-one-place.ts";
-import { type Search, type TuningResult, wholeSearch } from "../party/active/tuning.ts";
+import { checkTrials, type Search, type TuningResult, wholeSearch } from "../party/active/tuning.ts";
 import { treeTerms, withGrid } from "../party/job-grid.ts";
 import { noiseSecretFrom } from "../party/noise-secret.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
@@ -26,6 +26,7 @@ export async function tuneInOnePlace(
   const training = withClassCount(given.training, tables[0].classes);
   const search = await searchOf(training);
   const { trials, space, schedule, folds: count } = search;
+  checkTrials(given, trials);
   const rows = trainableRows(tables[0]);
   const folds = Array.from({ length: count }, (_, fold) =>
     drawnGroups(rows.columns, rows.count, (units) => foldRows(units, count, fold, training.seed).test),

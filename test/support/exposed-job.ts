@@ -30,8 +30,8 @@ export const columnExposure: Exposure = {
   labels: null,
   whatIf: [
     effect("as it is", 0.7803, 0, 0.37, 18.9),
-    effect("answer_noise 10, min_people_share 0.01", 0.7812, 0.0009, 0.31, 18.2),
-    effect("and max_thresholds 3", 0.7809, 0.0006, 0.21, 13.3),
+    effect("answer_noise 5, min_people_share 0.01", 0.7812, 0.0009, 0.31, 18.2),
+    effect("and outcome_bits 2", 0.7809, 0.0006, 0.21, 13.3),
     { name: "masked_scoring", metric: null, certain: null, scoringBits: 7.58, labelAuc: null },
   ],
 };
@@ -56,9 +56,9 @@ export const labelExposure: Exposure = {
 
 const guarded = {
   privacy: "guarded",
-  answer_noise: 10,
+  answer_noise: 5,
   min_people_share: 0.01,
-  max_thresholds: 3,
+  outcome_bits: 2,
   masked_scoring: true,
 };
 

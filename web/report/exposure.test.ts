@@ -41,7 +41,7 @@ test("without an audit the report says how to make one, and still has the gauge"
   const report = await reportOf("unaudited");
   expect(report).toContain("tandem audit --job &lt;folder>");
   expect(report).toContain("No exact sums were sent.");
-  expect(report).toContain("(privacy: guarded): noise of deviation 10 in sums");
+  expect(report).toContain("(privacy: guarded): noise of deviation 5 in sums");
   expect(report).not.toContain("could compute of your columns");
 });
 

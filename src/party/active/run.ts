@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { unusedParameters } from "../../gbdt/parameters/unused-parameters.ts";
+import { formText } from "../preset-form.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { treesPerBoostingRound } from "../../protocol/job-parameters.ts";
 import { protocolVersion } from "../../wire/version.ts";
@@ -31,7 +32,12 @@ export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWo
   await world.ownFiles?.(given, emit);
   const release = await world.lock(join(given.output.directory, given.job.name));
   try {
-    const notices = [...unusedParameters(given.job.training), ...objectiveNotices(given, world)];
+    const form = formText(given.job);
+    const notices = [
+      ...unusedParameters(given.job.training),
+      ...(form === null ? [] : [form]),
+      ...objectiveNotices(given, world),
+    ];
     const read = new ReadTables(await readActiveTables(given, (words) => notices.push(words)));
     const classed = withClassesOf(given, read.tables);
     const checkpoints = await ActiveCheckpoints.open(classed, read.tables, world.storage);

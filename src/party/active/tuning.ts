@@ -8,6 +8,8 @@ import { type TuneOutcome, tuneOutcome } from "../../gbdt/tune/outcome.ts";
 import { type Rung, roundsIn } from "../../gbdt/tune/schedule.ts";
 import type { SearchSpace } from "../../gbdt/tune/search-space.ts";
 import { TrialTurns, jointLimits } from "../../gbdt/tune/trial-turns.ts";
+import { checkHiddenSums } from "../../protocol/hidden-sums.ts";
+import type { Job } from "../../protocol/job.ts";
 import type { Emit } from "../../record/events.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { trainInterleaved } from "./interleaved-training.ts";
@@ -30,6 +32,11 @@ export function wholeSearch({ trials, schedule, folds }: Search): TrainingParame
   return jointLimits(trials, roundsIn(schedule) * folds);
 }
 
+/** @throws TandemError USAGE if the job's defences cannot be used with the parameters of a trial */
+export function checkTrials(job: Job, trials: readonly TrainingParameters[]): void {
+  for (const training of trials) checkHiddenSums({ ...job, training });
+}
+
 /** @throws TandemError as training does */
 export async function runTuning(
   config: ActiveConfig,
@@ -48,6 +55,7 @@ export async function runTuning(
       { ...config, output: { ...config.output, verifiable: false } },
       ({ num_class }) => {
         trials = search.trials.map((trial) => ({ ...trial, num_class }));
+        checkTrials(config.job, trials);
         const whole = wholeSearch({ ...search, trials });
         return {
           folds,

@@ -5,7 +5,7 @@ export const answerNoise = {
   parameter: {
     kind: "number",
     default: 0,
-    defaultOf: { guarded: 10, strict: 20 },
+    defaultOf: { guarded: 5, strict: 20 },
     min: 0,
     max: 1000,
     help: "standard deviation of the noise in sums that passive parties return, in gradients of one person; 0: none",
@@ -13,4 +13,5 @@ export const answerNoise = {
   stricter: "higher",
   phrase: (deviation) => `noise of deviation ${deviation} in sums`,
   lowers: "what sums reveal",
+  replacedBy: "hidden_sums",
 } as const satisfies AmountDefence;

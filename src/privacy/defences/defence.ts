@@ -41,6 +41,8 @@ interface DefenceFacts {
   readonly needsMasks?: true;
   /** Why it is refused with another protocol or scheme; required with `appliesTo` and `needsMasks`. */
   readonly refusal?: (scheme: string) => string;
+  /** The switch that a preset may have in its place; left out: none. */
+  readonly replacedBy?: "hidden_sums";
   /** It counts the instances of nodes, so where members are hidden it applies at the root only. */
   readonly countsMembers?: true;
   /**

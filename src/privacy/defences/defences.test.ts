@@ -52,5 +52,6 @@ test("other values have no preset; unknown values are not compared", () => {
   expect(presetOf({ ...noDefences, masked_scoring: true })).toBeNull();
   expect(presetOf({ ...noDefences, answer_noise: 10 })).toBeNull();
   expect(presetOf({})).toBe("exact");
-  expect(presetOf({ answer_noise: 10 })).toBe("guarded");
+  expect(presetOf({ answer_noise: 5 })).toBe("guarded");
+  expect(presetOf({ answer_noise: 0, hidden_sums: true, outcome_bits: 1 })).toBe("strict");
 });

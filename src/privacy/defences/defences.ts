@@ -99,9 +99,22 @@ export function appliesTo(name: DefenceName, membership: Membership, masksSums =
  */
 export function presetOf(given: Partial<Defences>): Preset | null {
   const isSetBy = (preset: Preset): boolean =>
-    defenceNames.every((name) => {
-      const { parameter }: Defence = defences[name];
-      return given[name] === undefined || given[name] === (parameter.defaultOf?.[preset] ?? parameter.default);
-    });
+    formsOf(preset).some((form) =>
+      defenceNames.every((name) => given[name] === undefined || given[name] === form[name]),
+    );
   return presets.find(isSetBy) ?? null;
+}
+
+/** The values of a preset: with noise in sums, and where it has noise also with hidden sums. */
+export function formsOf(preset: Preset): readonly Defences[] {
+  const byNoise = mapDefences<Defences>((name) => {
+    const { parameter }: Defence = defences[name];
+    return (parameter.defaultOf?.[preset] ?? parameter.default) as Defences[typeof name];
+  });
+  return isOn(byNoise.answer_noise) ? [byNoise, hidingSums(byNoise)] : [byNoise];
+}
+
+/** The same with hidden sums in place of noise. */
+export function hidingSums<D extends Defences>(values: D): D {
+  return { ...values, hidden_sums: true, answer_noise: 0 };
 }

@@ -10,7 +10,6 @@ export const maxThresholds = {
   parameter: {
     kind: "integer",
     default: 0,
-    defaultOf: { guarded: 3, strict: 1 },
     min: 0,
     max: 4096,
     help: "thresholds of each passive feature that a job may use in all its trees; 0: no limit",
