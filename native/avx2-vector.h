@@ -57,5 +57,23 @@ TANDEM_LANE_INLINE Vector loadBytes(const std::uint8_t* const* values, std::size
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
+// A digit in a table, and one lane's next four of them.
+using TableDigit = std::uint32_t;
+TANDEM_LANE_INLINE Vector loadTableDigits(const TableDigit* digits) {
+  return _mm256_cvtepu32_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(digits)));
+}
+
+// Row i has element j of what was row j's element i.
+TANDEM_LANE_INLINE void transpose(Vector* rows) {
+  const Vector even01 = _mm256_unpacklo_epi64(rows[0], rows[1]);
+  const Vector odd01 = _mm256_unpackhi_epi64(rows[0], rows[1]);
+  const Vector even23 = _mm256_unpacklo_epi64(rows[2], rows[3]);
+  const Vector odd23 = _mm256_unpackhi_epi64(rows[2], rows[3]);
+  rows[0] = _mm256_permute2x128_si256(even01, even23, 0x20);
+  rows[1] = _mm256_permute2x128_si256(odd01, odd23, 0x20);
+  rows[2] = _mm256_permute2x128_si256(even01, even23, 0x31);
+  rows[3] = _mm256_permute2x128_si256(odd01, odd23, 0x31);
+}
+
 }  // namespace avx2
 }  // namespace tandem

@@ -81,5 +81,15 @@ inline Vector loadBytes(const std::uint8_t* const* values, std::size_t at) {
   });
 }
 
+using TableDigit = Word;
+inline Vector loadTableDigits(const TableDigit* digits) {
+  return perLane([&](std::size_t i) { return digits[i]; });
+}
+inline void transpose(Vector* rows) {
+  for (std::size_t i = 0; i < kLanes; i++) {
+    for (std::size_t j = 0; j < i; j++) std::swap(rows[i].lane[j], rows[j].lane[i]);
+  }
+}
+
 }  // namespace emulated
 }  // namespace tandem

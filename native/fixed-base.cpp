@@ -9,19 +9,32 @@ namespace tandem {
 
 namespace {
 
-// Digits may lie across two bytes.
-std::size_t digitOf(const std::uint8_t* exponent, std::size_t exponentBytes, std::size_t row, std::size_t windowBits) {
-  const std::size_t bit = row * windowBits;
-  std::size_t value = 0;
-  for (std::size_t i = 0; i < 3; i++) {
-    const std::size_t at = bit / 8 + i;
-    if (at < exponentBytes) value |= static_cast<std::size_t>(exponent[at]) << (8 * i);
+// Exponents of all lanes, with room for a read of 4 bytes at any of theirs; idle lanes have 0.
+class Digits {
+ public:
+  Digits(const std::uint8_t* const* exponents, std::size_t lanes, std::size_t exponentBytes, std::size_t windowBits)
+      : windowBits_(windowBits), strideBytes_(exponentBytes + sizeof(std::uint32_t)), bytes_(lanes * strideBytes_) {
+    for (std::size_t lane = 0; lane < lanes; lane++) {
+      if (exponents[lane] != nullptr) std::memcpy(&bytes_[lane * strideBytes_], exponents[lane], exponentBytes);
+    }
   }
-  return (value >> (bit % 8)) & ((std::size_t{1} << windowBits) - 1);
-}
 
-void prefetchEntry(const Limb* entry, std::size_t limbs) {
-  for (std::size_t i = 0; i < limbs; i += 8) __builtin_prefetch(entry + i);
+  // A digit may lie across three bytes.
+  std::size_t at(std::size_t lane, std::size_t row) const {
+    const std::size_t bit = row * windowBits_;
+    std::uint32_t value;
+    std::memcpy(&value, &bytes_[lane * strideBytes_ + bit / 8], sizeof value);
+    return (value >> (bit % 8)) & ((std::size_t{1} << windowBits_) - 1);
+  }
+
+ private:
+  std::size_t windowBits_;
+  std::size_t strideBytes_;
+  std::vector<std::uint8_t, WipingAllocator<std::uint8_t>> bytes_;
+};
+
+void prefetchEntry(const std::uint8_t* entry, std::size_t sizeBytes) {
+  for (std::size_t at = 0; at < sizeBytes; at += kAlignment) __builtin_prefetch(entry + at);
 }
 
 }  // namespace
@@ -32,7 +45,8 @@ FixedBaseTable::FixedBaseTable(const SquareRing& ring, const Limb* base, const L
       windowBits_(windowBits),
       size_(ring.elementLimbs()),
       rows_(rowsFor(exponentBytes)),
-      entries_((rows_ << windowBits_) * size_) {
+      entryBytes_(ring.tableEntryBytes()),
+      entries_((rows_ << windowBits_) * entryBytes_ + tableMarginBytes) {
   const Limbs bases = rowBases(base);
   const std::size_t chunk = laneChunk(rows_, threads, ring.lanes());
   parallelChunks(rows_, chunk, threads, [&](std::size_t begin, std::size_t end) {
@@ -81,7 +95,6 @@ Limbs FixedBaseTable::rowBases(const Limb* base) const {
 
 void FixedBaseTable::buildRows(const Limbs& bases, const Limb* factor, const Limb* factorInverse, std::size_t first,
                                std::size_t lanes) {
-  const std::size_t limbs = ring_.limbs();
   const std::size_t half = ring_.words() / 2;
   Words power(ring_.words());
   Words inverse(ring_.words());
@@ -103,19 +116,12 @@ void FixedBaseTable::buildRows(const Limbs& bases, const Limb* factor, const Lim
   ring_.gather(inverse.data(), startInverse);
   ring_.gather(base.data(), step);
   ring_.gather(inverseBase.data(), stepInverse);
-  Limbs pair(size_);
   for (std::size_t digit = 0; digit < (std::size_t{1} << windowBits_); digit++) {
-    // The logarithm belongs to the pair as it is stored, that is reduced.
-    Limb* stored[kLanesMax] = {nullptr};
-    for (std::size_t lane = 0; lane < lanes; lane++) stored[lane] = entry(first + lane, digit);
-    ring_.scatter(stored, power.data());
-    ring_.gather(power.data(), stored);
-    // d / c R = d c' / R, where c' = R^2 / c is the first half of the inverse element.
-    ring_.multiplyHalves(&logarithm[0], &power[half], inverse.data());
-    std::fill(logarithm.begin() + static_cast<std::ptrdiff_t>(half), logarithm.end(), 0);
+    // d / c R = d c' / R, where c' = R^2 / c is the first half of the inverse element. c and d need not be reduced: l
+    // belongs to them as they are.
+    ring_.multiplyHalves(logarithm.data(), &power[half], inverse.data());
     for (std::size_t lane = 0; lane < lanes; lane++) {
-      ring_.extract(pair.data(), logarithm.data(), lane);
-      copyLimbs(stored[lane] + limbs, pair.data(), limbs);
+      ring_.writeEntry(entries_.data() + offsetOf(first + lane, digit), power.data(), logarithm.data(), lane);
     }
     ring_.multiply(power.data(), power.data(), base.data());
     ring_.multiplyHalves(inverse.data(), inverse.data(), inverseBase.data());
@@ -124,37 +130,31 @@ void FixedBaseTable::buildRows(const Limbs& bases, const Limb* factor, const Lim
 
 void FixedBaseTable::powers(Word* group, Limb* const* sums, const std::uint8_t* const* exponents,
                             std::size_t exponentBytes) const {
-  const std::size_t limbs = ring_.limbs();
   const std::size_t rows = std::min(rows_, rowsFor(exponentBytes));
   const std::size_t lanes = ring_.lanes();
+  const Digits digits(exponents, lanes, exponentBytes, windowBits_);
   Words factor(ring_.words() / 2);
-  const auto entries = [&](std::size_t row, const Limb** pointers) {
+  Words sumDigits(ring_.sumWords());
+  const std::uint8_t* current[kLanesMax];
+  const std::uint8_t* next[kLanesMax];
+  const auto fetch = [&](std::size_t row, const std::uint8_t** entries) {
     for (std::size_t lane = 0; lane < lanes; lane++) {
-      pointers[lane] =
-          exponents[lane] == nullptr ? nullptr : entry(row, digitOf(exponents[lane], exponentBytes, row, windowBits_));
-      if (pointers[lane] != nullptr) prefetchEntry(pointers[lane], size_);
+      entries[lane] = entries_.data() + offsetOf(row, digits.at(lane, row));
+      prefetchEntry(entries[lane], entryBytes_);
     }
   };
-  const Limb* current[kLanesMax] = {nullptr};
-  const Limb* next[kLanesMax] = {nullptr};
-  for (std::size_t lane = 0; lane < lanes; lane++) {
-    if (exponents[lane] != nullptr) std::memset(sums[lane], 0, (limbs + 1) * sizeof(Limb));
-  }
-  entries(0, current);
+  fetch(0, current);
+  std::memset(group, 0, ring_.words() * sizeof(Word));
   for (std::size_t row = 0; row < rows; row++) {
-    if (row + 1 < rows) entries(row + 1, next);
-    if (row == 0) {
-      std::memset(group, 0, ring_.words() * sizeof(Word));
-      ring_.loadHalf(group, current);
-    } else {
-      ring_.loadHalf(factor.data(), current);
-      ring_.multiplyByHalf(group, group, factor.data());
-    }
-    for (std::size_t lane = 0; lane < lanes; lane++) {
-      if (current[lane] == nullptr) continue;
-      sums[lane][limbs] += addLimbs(sums[lane], sums[lane], current[lane] + limbs, limbs);
-    }
-    std::copy(next, next + kLanesMax, current);
+    if (row + 1 < rows) fetch(row + 1, next);
+    ring_.readEntries(row == 0 ? group : factor.data(), sumDigits.data(), current);
+    if (row > 0) ring_.multiplyByHalf(group, group, factor.data());
+    std::copy(next, next + lanes, current);
+  }
+  for (std::size_t lane = 0; lane < lanes; lane++) {
+    if (exponents[lane] == nullptr) continue;
+    ring_.readSum(sums[lane], sumDigits.data(), lane);
+    reduceSum(sums[lane]);
   }
 }
 

@@ -7,8 +7,8 @@
 // and adds up the l apart; the end multiplies by 1 + p L once. A plaintext m is included there at no cost:
 // encryption's factor 1 + m n is 1 + p (m q).
 //
-// Layout: entry (i, d) lies at (i 2^w + d) * 2 * limbs: first c, then l R modulo p, both reduced. Size: 2^w * (exponent
-// bits / w) * modulus bytes: 17 MB for both primes of a 2048-bit key with w = 8, 54 MB with 10, 180 MB with 12.
+// Layout: entry (i, d) is number i 2^w + d: c, then l R modulo p, as the kernel writes them (square-ring.h). Size with a
+// 2048-bit key and digits of 52 bits, for both primes: 21 MB with w = 8, 67 MB with 10, 225 MB with 12.
 //
 // NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole
 // table under masks would cost more than the power itself. A process that shares this machine's caches could learn
@@ -16,6 +16,7 @@
 // for all exponents.
 #pragma once
 
+#include "large-memory.h"
 #include "power.h"
 #include "square-ring.h"
 
@@ -28,28 +29,27 @@ class FixedBaseTable {
   FixedBaseTable(const SquareRing& ring, const Limb* base, const Limb* factor, const Limb* factorInverse,
                  std::size_t exponentBytes, std::size_t windowBits, std::size_t threads);
 
-  // Lane by lane: (a, b) and L (limbs() + 1 limbs each) with factor * g^exponent = (a + b p)(1 + p L / R). Exponents
-  // are little-endian, of exponentBytes bytes, at most as many as the table has; null for idle lanes.
+  // Lane by lane: (a, b) and L (below p, limbs() + 1 limbs) with factor * g^exponent = (a + b p)(1 + p L / R). Exponents
+  // are little-endian, of exponentBytes bytes, at most as many as the table has; null for idle lanes, whose power is 1.
   void powers(Word* group, Limb* const* sums, const std::uint8_t* const* exponents, std::size_t exponentBytes) const;
-  // Brings a sum of powers() below p.
-  void reduceSum(Limb* sum) const;
 
  private:
-  const Limb* entry(std::size_t row, std::size_t digit) const {
-    return &entries_[(row << windowBits_ | digit) * size_];
-  }
-  Limb* entry(std::size_t row, std::size_t digit) { return &entries_[(row << windowBits_ | digit) * size_]; }
+  std::size_t offsetOf(std::size_t row, std::size_t digit) const { return (row << windowBits_ | digit) * entryBytes_; }
   std::size_t rowsFor(std::size_t exponentBytes) const { return (8 * exponentBytes + windowBits_ - 1) / windowBits_; }
   // Bases of all rows and their inverses: element 2 i and 2 i + 1.
   Limbs rowBases(const Limb* base) const;
   void buildRows(const Limbs& bases, const Limb* factor, const Limb* factorInverse, std::size_t first,
                  std::size_t lanes);
 
+  // Brings a sum of up to twice as many p as there are rows below p.
+  void reduceSum(Limb* sum) const;
+
   const SquareRing& ring_;
   std::size_t windowBits_;
   std::size_t size_;
   std::size_t rows_;
-  Limbs entries_;
+  std::size_t entryBytes_;
+  LargeMemory entries_;
   std::vector<Limbs> multiples_;  // p 2^k, k from high to low
 };
 

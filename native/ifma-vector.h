@@ -71,5 +71,35 @@ TANDEM_LANE_INLINE Vector loadBytes(const std::uint8_t* const* values, std::size
   return _mm512_inserti64x4(_mm512_castsi256_si512(loadFour(values, at)), loadFour(values + 4, at), 1);
 }
 
+// A digit in a table, and one lane's next eight of them.
+using TableDigit = Word;
+TANDEM_LANE_INLINE Vector loadTableDigits(const TableDigit* digits) { return _mm512_loadu_si512(digits); }
+
+// Rows 0, 2, 4 and 6, or 1, 3, 5 and 7, of a transposed matrix, from pairs of its rows in the lanes of two.
+TANDEM_LANE_INLINE void transposeHalf(Vector* rows, Vector p01, Vector p23, Vector p45, Vector p67) {
+  const Vector low04 = _mm512_shuffle_i64x2(p01, p23, 0x88);
+  const Vector low26 = _mm512_shuffle_i64x2(p01, p23, 0xdd);
+  const Vector high04 = _mm512_shuffle_i64x2(p45, p67, 0x88);
+  const Vector high26 = _mm512_shuffle_i64x2(p45, p67, 0xdd);
+  rows[0] = _mm512_shuffle_i64x2(low04, high04, 0x88);
+  rows[2] = _mm512_shuffle_i64x2(low26, high26, 0x88);
+  rows[4] = _mm512_shuffle_i64x2(low04, high04, 0xdd);
+  rows[6] = _mm512_shuffle_i64x2(low26, high26, 0xdd);
+}
+
+// Row i has element j of what was row j's element i.
+TANDEM_LANE_INLINE void transpose(Vector* rows) {
+  const Vector even01 = _mm512_unpacklo_epi64(rows[0], rows[1]);
+  const Vector odd01 = _mm512_unpackhi_epi64(rows[0], rows[1]);
+  const Vector even23 = _mm512_unpacklo_epi64(rows[2], rows[3]);
+  const Vector odd23 = _mm512_unpackhi_epi64(rows[2], rows[3]);
+  const Vector even45 = _mm512_unpacklo_epi64(rows[4], rows[5]);
+  const Vector odd45 = _mm512_unpackhi_epi64(rows[4], rows[5]);
+  const Vector even67 = _mm512_unpacklo_epi64(rows[6], rows[7]);
+  const Vector odd67 = _mm512_unpackhi_epi64(rows[6], rows[7]);
+  transposeHalf(rows, even01, even23, even45, even67);
+  transposeHalf(rows + 1, odd01, odd23, odd45, odd67);
+}
+
 }  // namespace ifma
 }  // namespace tandem

@@ -30,6 +30,11 @@ class LaneRing final : public SquareRing {
   void scatter(Limb* const* elements, const Word* x) const override;
   void insert(Word* r, std::size_t lane, const Limb* element) const override;
   void extract(Limb* element, const Word* x, std::size_t lane) const override;
+  std::size_t tableEntryBytes() const override { return 2 * digits_ * sizeof(TableDigit); }
+  void writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const override;
+  std::size_t sumWords() const override { return kLanes * kLanes * (sumEnd() - sumBegin()); }
+  void readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const override;
+  void readSum(Limb* sum, const Word* sums, std::size_t lane) const override;
   void loadHalf(Word* r, const Limb* const* values) const override;
   void split(Word* r, const Limb* const* values, std::size_t limbsOfValue) const override;
   void importPlain(Word* r, const Limb* const* values) const override;
@@ -40,6 +45,10 @@ class LaneRing final : public SquareRing {
   void select(Word* r, const Word* table, std::size_t size, std::size_t index) const override;
 
  private:
+  // The vectors of an entry that hold digits of l: the first may also hold some of c, the last some of what follows.
+  std::size_t sumBegin() const { return digits_ / kLanes; }
+  std::size_t sumEnd() const { return (2 * digits_ + kLanes - 1) / kLanes; }
+
   std::size_t digits_;
   // Each digit in all lanes.
   Words modulusDigits_;
@@ -221,6 +230,53 @@ void LaneRing::extract(Limb* element, const Word* x, std::size_t lane) const {
   limbsFromDigits(a, limbs() + 1, x, digits_, lane);
   limbsFromDigits(b, limbs() + 1, x + kLanes * digits_, digits_, lane);
   reducePair(element, a, b);
+}
+
+void LaneRing::writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const {
+  TableDigit* digits = reinterpret_cast<TableDigit*>(entry);
+  for (std::size_t j = 0; j < digits_; j++) {
+    digits[j] = static_cast<TableDigit>(c[kLanes * j + lane]);
+    digits[digits_ + j] = static_cast<TableDigit>(l[kLanes * j + lane]);
+  }
+}
+
+TANDEM_LANE void LaneRing::readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const {
+  const TableDigit* digits[kLanes];
+  for (std::size_t lane = 0; lane < kLanes; lane++) digits[lane] = reinterpret_cast<const TableDigit*>(entries[lane]);
+  for (std::size_t at = 0; at < digits_; at += kLanes) {
+    Vector rows[kLanes];
+    unroll<kLanes>([&](auto lane) TANDEM_LANE_LAMBDA { rows[lane] = loadTableDigits(digits[lane] + at); });
+    transpose(rows);
+    Vector* target = vectors(c) + at;
+    const std::size_t left = digits_ - at;
+    unroll<kLanes>([&](auto j) TANDEM_LANE_LAMBDA {
+      if (j < left) target[j] = rows[j];
+    });
+  }
+  // Digits are added without carries: 256 of them fit a word.
+  Vector* sum = vectors(sums);
+  const std::size_t count = sumEnd() - sumBegin();
+  for (std::size_t lane = 0; lane < kLanes; lane++, sum += count) {
+    const TableDigit* logarithm = digits[lane] + kLanes * sumBegin();
+    for (std::size_t i = 0; i < count; i++) sum[i] = add(sum[i], loadTableDigits(logarithm + kLanes * i));
+  }
+}
+
+void LaneRing::readSum(Limb* sum, const Word* sums, std::size_t lane) const {
+  const Word* digits = sums + kLanes * (sumEnd() - sumBegin()) * lane + (digits_ - kLanes * sumBegin());
+  std::memset(sum, 0, (limbs() + 1) * sizeof(Limb));
+  DoubleLimb carry = 0;
+  std::size_t at = 0;  // bits
+  std::size_t limb = 0;
+  for (std::size_t j = 0; j < digits_; j++, at += kDigitBits) {
+    // What is below bit `at` is stored; the digit and what is carried are below 2^(64 + kDigitBits).
+    carry += static_cast<DoubleLimb>(digits[j]) << (at - kLimbBits * limb);
+    if (at + kDigitBits < kLimbBits * (limb + 1)) continue;
+    if (limb <= limbs()) sum[limb] = static_cast<Limb>(carry);
+    carry >>= kLimbBits;
+    limb++;
+  }
+  if (limb <= limbs()) sum[limb] = static_cast<Limb>(carry);
 }
 
 TANDEM_LANE void LaneRing::loadHalf(Word* r, const Limb* const* values) const {

@@ -16,14 +16,14 @@ struct WindowStep {
   std::size_t countMin;
 };
 constexpr WindowStep kWindowSteps[] = {{8, 0}, {10, std::size_t{1} << 14}, {12, std::size_t{1} << 17}};
-// Of a prime's table: 12 bits take 86 MiB with a 2048-bit key, and a 3072-bit key stays with 10, a longer one with 8.
-constexpr std::size_t kTableBytesMax = std::size_t{96} << 20;
+// Of a prime's table: 12 bits take 108 MiB with a 2048-bit key, and a 3072-bit key stays with 10, a longer one with 8.
+constexpr std::size_t kTableBytesMax = std::size_t{108} << 20;
 
-std::size_t windowBitsFor(std::size_t count, std::size_t primeBytes, std::size_t elementBytes) {
+std::size_t windowBitsFor(std::size_t count, std::size_t primeBytes, std::size_t entryBytes) {
   std::size_t bits = kWindowSteps[0].bits;
   for (const WindowStep& step : kWindowSteps) {
     const std::size_t rows = (8 * primeBytes + step.bits - 1) / step.bits;
-    if (count >= step.countMin && (rows << step.bits) * elementBytes <= kTableBytesMax)
+    if (count >= step.countMin && (rows << step.bits) * entryBytes <= kTableBytesMax)
       bits = std::max(bits, step.bits);
   }
   return bits;
@@ -131,7 +131,7 @@ PrivateContext::PrivateContext(Kernel kernel, const std::uint8_t* n, std::size_t
 std::shared_ptr<const PrivateContext::Tables> PrivateContext::tablesFor(std::size_t count, std::size_t threads) {
   const std::lock_guard<std::mutex> lock(tablesMutex_);
   encryptionCount_ += count;
-  const std::size_t windowBits = windowBitsFor(encryptionCount_, primeBytes_, p_.squareValue.size() * sizeof(Limb));
+  const std::size_t windowBits = windowBitsFor(encryptionCount_, primeBytes_, p_.ring->tableEntryBytes());
   if (windowBits != tablesWindowBits_) {
     tables_ = buildTables(windowBits, threads);
     tablesWindowBits_ = windowBits;
@@ -181,9 +181,6 @@ void PrivateContext::encryptSide(const PrimeSide& side, const FixedBaseTable& ta
     sources[lane] = sumPointers[lane];
   }
   table.powers(group.data(), sumPointers, exponents, exponentBytes);
-  for (std::size_t lane = 0; lane < ring.lanes(); lane++) {
-    if (exponents[lane] != nullptr) table.reduceSum(sumPointers[lane]);
-  }
   // L = sum of logarithms + m (other prime), all times R; then (a + b p)(1 + p L) = a + p (b + a L).
   ring.loadHalf(logarithm.data(), sources);
   ring.split(plaintext.data(), plaintexts, public_.limbsOfN);

@@ -118,6 +118,21 @@ void ScalarRing::insert(Word* r, std::size_t, const Limb* element) const { copyL
 
 void ScalarRing::extract(Limb* element, const Word* x, std::size_t) const { copyLimbs(element, x, words()); }
 
+void ScalarRing::writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t) const {
+  const std::size_t halfBytes = limbs() * sizeof(Limb);
+  std::memcpy(entry, c, halfBytes);
+  std::memcpy(entry + halfBytes, l, halfBytes);
+}
+
+void ScalarRing::readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const {
+  const std::size_t n = limbs();
+  const Limb* entry = reinterpret_cast<const Limb*>(entries[0]);
+  copyLimbs(c, entry, n);
+  sums[n] += addLimbs(sums, sums, entry + n, n);
+}
+
+void ScalarRing::readSum(Limb* sum, const Word* sums, std::size_t) const { copyLimbs(sum, sums, limbs() + 1); }
+
 void ScalarRing::loadHalf(Word* r, const Limb* const* values) const {
   if (values[0] == nullptr) {
     std::memset(r, 0, limbs() * sizeof(Word));

@@ -25,6 +25,7 @@
 namespace tandem {
 
 constexpr std::size_t kLanesMax = 8;
+constexpr std::size_t tableMarginBytes = 64;
 
 class SquareRing {
  public:
@@ -57,6 +58,16 @@ class SquareRing {
   virtual void scatter(Limb* const* elements, const Word* x) const = 0;
   virtual void insert(Word* r, std::size_t lane, const Limb* element) const = 0;
   virtual void extract(Limb* element, const Word* x, std::size_t lane) const = 0;
+  // Entries of fixed-base tables (fixed-base.h): two halves c and l of a lane, in the kernel's own digits, so that
+  // nothing is converted when they are read. A table ends with tableMarginBytes that are read and not used.
+  virtual std::size_t tableEntryBytes() const = 0;
+  virtual void writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const = 0;
+  // c of every lane's entry into a half, and l added to that lane's sum: sumWords() zero words for all lanes at first,
+  // up to 256 times.
+  virtual std::size_t sumWords() const = 0;
+  virtual void readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const = 0;
+  // A lane's sum, not reduced, limbs() + 1 limbs.
+  virtual void readSum(Limb* sum, const Word* sums, std::size_t lane) const = 0;
   // Numbers below N, limbs() limbs, into a half. Null pointers read 0.
   virtual void loadHalf(Word* r, const Limb* const* values) const = 0;
   // Low half and high half of numbers below R^2: value = low + high R. Null pointers read 0.
