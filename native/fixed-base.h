@@ -7,8 +7,8 @@
 // and adds up the l apart; the end multiplies by 1 + p L once. A plaintext m is included there at no cost:
 // encryption's factor 1 + m n is 1 + p (m q).
 //
-// Layout: entry (i, d) is number i 2^w + d: c, then l R modulo p, as the kernel writes them (square-ring.h). Size with a
-// 2048-bit key and digits of 52 bits, for both primes: 21 MB with w = 8, 67 MB with 10, 225 MB with 12.
+// Layout: entry (i, d) is number i 2^w + d: c, then l R modulo p, as the kernel writes them (square-ring.h). Size with
+// a 2048-bit key and digits of 52 bits, for both primes: 21 MB with w = 8, 67 MB with 10, 225 MB with 12.
 //
 // NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole
 // table under masks would cost more than the power itself. A process that shares this machine's caches could learn
@@ -29,8 +29,9 @@ class FixedBaseTable {
   FixedBaseTable(const SquareRing& ring, const Limb* base, const Limb* factor, const Limb* factorInverse,
                  std::size_t exponentBytes, std::size_t windowBits, std::size_t threads);
 
-  // Lane by lane: (a, b) and L (below p, limbs() + 1 limbs) with factor * g^exponent = (a + b p)(1 + p L / R). Exponents
-  // are little-endian, of exponentBytes bytes, at most as many as the table has; null for idle lanes, whose power is 1.
+  // Lane by lane: (a, b) and L (below p, limbs() + 1 limbs) with factor * g^exponent = (a + b p)(1 + p L / R).
+  // Exponents are little-endian, of exponentBytes bytes, at most as many as the table has; null for idle lanes, whose
+  // power is 1.
   void powers(Word* group, Limb* const* sums, const std::uint8_t* const* exponents, std::size_t exponentBytes) const;
 
  private:
