@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { TandemError } from "../src/base/error.ts";
+import { unfinishedJob } from "../src/party/active/checkpoints.ts";
 import { runAlignment } from "../src/party/active/run.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -231,4 +232,20 @@ test("a named partner is approved automatically, and so is every one by default"
   const path = world.writePassive(shop, output("trusted", { ...required, automatic_for: ["bnak"] }), "wrong.json");
   const { stderr } = await tandemHere("party", "-c", path);
   expect(stderr).toMatch(/'policy.automatic_for': no active party is named 'bnak'; the config names bank/);
+});
+
+test("a job without a name keeps the name of its request, until it is denied", async () => {
+  await world.start(shop, output("unnamed", required));
+  const name = "job-20260101-000000-000";
+  await expectError(() => leave(name, "unnamed"), "USAGE", /gone home/);
+  const folder = join(world.bank.folder, "unnamed");
+  expect(unfinishedJob(folder)).toBe(name);
+  const request = await waiting();
+  await tandem("deny", request);
+  await expectError(() => train(name, "unnamed"), "POLICY", /has denied/);
+  expect(unfinishedJob(folder)).toBeNull();
+  await tandem("approve", request);
+  await train(name, "unnamed");
+  expect(unfinishedJob(folder)).toBeNull();
+  expect(outputs(name, "unnamed")[1]).toBe(expected[1]);
 });

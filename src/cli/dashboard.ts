@@ -90,10 +90,11 @@ async function serve(
   flags: DashboardFlags,
   viewers: readonly Viewer[],
   say: (text: string) => void,
+  approvers?: ReadonlyMap<string, string>,
 ): Promise<Dashboard> {
   const port = portNumber("--dashboard-port", flags.dashboardPort);
   const { startDashboard } = await import("../dashboard/server.ts");
-  const dashboard = await startDashboard({ viewers, host: flags.dashboardHost, port });
+  const dashboard = await startDashboard({ viewers, host: flags.dashboardHost, port, approvers });
   if (!isLoopback(flags.dashboardHost))
     say(
       `warning: ${flags.dashboardHost} can be reached from other machines, and the page is not encrypted. ` +
@@ -103,10 +104,14 @@ async function serve(
 }
 
 /** The page of a passive party's server; where there is no terminal its address goes into a file, not into a log. */
-export async function serveBesideParty(flags: DashboardFlags, viewer: Viewer): Promise<() => Promise<void>> {
+export async function serveBesideParty(
+  flags: DashboardFlags,
+  viewer: Viewer,
+  approvers?: ReadonlyMap<string, string>,
+): Promise<() => Promise<void>> {
   if (flags.dashboard !== true) return () => Promise.resolve();
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
-  const dashboard = await serve(flags, [viewer], say);
+  const dashboard = await serve(flags, [viewer], say, approvers);
   if (process.stderr.isTTY === true) {
     say(`dashboard: ${dashboard.url}`);
     return () => dashboard.close();

@@ -1,7 +1,7 @@
 /**
  * The dashboard's server: the page, the records of jobs as server-sent events, the list of past jobs, the report.
  *
- * It only reads job folders, answers only GET, and checks access.ts first. It runs during jobs and must not slow them:
+ * It only reads job folders, and checks access.ts first. Beside GET it answers the POSTs of request-routes.ts. It runs during jobs and must not slow them:
  * no work without viewers.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -15,8 +15,10 @@ import { readCertificates } from "../record/certificate-file.ts";
 import { readQueue } from "../record/queue-file.ts";
 import { RecordReader, readRecord } from "../record/stored-record.ts";
 import { Access } from "./access.ts";
+import { Approvers } from "./approvers.ts";
 import { feedRecord } from "./record-feed.ts";
 import { JobList } from "./job-list.ts";
+import { answerPost, isPosted, type RequestDesk, shownRequests } from "./request-routes.ts";
 import { readWebFiles, type WebFile } from "./web-files.ts";
 
 /** A party whose jobs are shown: one for a company, several where one machine simulates all parties. */
@@ -26,6 +28,8 @@ export interface Viewer {
   readonly directory: string;
   /** The running job, if its name is known. */
   readonly job: string | null;
+  /** Requests of a passive party; left out: none are shown. */
+  readonly desk?: RequestDesk | undefined;
 }
 
 export interface DashboardOptions {
@@ -33,6 +37,8 @@ export interface DashboardOptions {
   readonly host: string;
   /** 0: a free port. */
   readonly port: number;
+  /** Tokens that may decide about requests, by name; left out: there are none. */
+  readonly approvers?: ReadonlyMap<string, string> | undefined;
 }
 
 export interface Dashboard {
@@ -57,11 +63,11 @@ const requestMsMax = 10_000;
 const closingMsMax = 2000;
 
 /** @throws TandemError FILE_UNREADABLE if the page was not built, USAGE if the address cannot be listened on */
-export async function startDashboard({ viewers, host, port }: DashboardOptions): Promise<Dashboard> {
+export async function startDashboard({ viewers, host, port, approvers }: DashboardOptions): Promise<Dashboard> {
   const files = await readWebFiles();
   const access = new Access(host);
   const ending = new AbortController();
-  const routes = new Routes(files, viewers, ending.signal);
+  const routes = new Routes(files, viewers, ending.signal, new Approvers(approvers ?? new Map()));
   const server = createServer(
     { maxHeaderSize: 8192, ...requestTimeouts(requestMsMax) },
     (request, response) => void answer(request, response, access, routes, () => pending.admit(request)),
@@ -110,6 +116,8 @@ async function answer(
       return bare(response, verdict === "unauthenticated" ? 401 : 421);
     }
     admit();
+    const isPost = request.method === "POST" && verdict === "authenticated" && isPosted(url.pathname);
+    if (isPost) return await routes.post(url, request, response);
     if (request.method !== "GET") return bare(response, 405);
     if (verdict === "valid-token" || url.searchParams.has("token")) return redirectWithCookie(response, access);
     const from = request.headers["sec-fetch-site"];
@@ -154,8 +162,15 @@ class Routes {
   readonly #viewers: readonly Viewer[];
   readonly #ending: AbortSignal;
   readonly #list = new JobList();
+  readonly #approvers: Approvers;
 
-  constructor(files: ReadonlyMap<string, WebFile>, viewers: readonly Viewer[], ending: AbortSignal) {
+  constructor(
+    files: ReadonlyMap<string, WebFile>,
+    viewers: readonly Viewer[],
+    ending: AbortSignal,
+    approvers: Approvers,
+  ) {
+    this.#approvers = approvers;
     this.#files = files;
     this.#viewers = viewers;
     this.#ending = ending;
@@ -174,6 +189,11 @@ class Routes {
     if (pathname === "/api/jobs") return json(response, await this.#list.of(viewer.directory));
     if (pathname === "/api/certificates") return json(response, await readCertificates(viewer.directory));
     if (pathname === "/api/queue") return json(response, await readQueue(viewer.directory));
+    if (pathname === "/api/requests")
+      return json(
+        response,
+        viewer.desk && (await shownRequests(viewer.desk, this.#approvers, request, portOf(request))),
+      );
     const job = url.searchParams.get("job") ?? "";
     if (!jobSyntax.test(job)) return bare(response, 404); // it becomes part of a path
     const folder = join(viewer.directory, job);
@@ -195,6 +215,11 @@ class Routes {
     }
   }
 
+  post(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const desk = this.#viewers.find(({ name }) => name === url.searchParams.get("viewer"))?.desk;
+    return answerPost(url.pathname, desk, this.#approvers, request, response, portOf(request));
+  }
+
   #file(path: string, response: ServerResponse): void {
     const file = this.#files.get(path);
     if (file === undefined) return bare(response, 404);
@@ -210,6 +235,11 @@ class Routes {
   }
 }
 
+/** Of this server: cookies are shared by all ports of a host. */
+function portOf({ socket }: IncomingMessage): number {
+  return socket.localPort ?? 0;
+}
+
 function json(response: ServerResponse, value: unknown): void {
-  response.writeHead(200, { "Content-Type": "application/json; charset=utf-8" }).end(JSON.stringify(value));
+  response.writeHead(200, { "Content-Type": "application/json; charset=utf-8" }).end(JSON.stringify(value ?? null));
 }

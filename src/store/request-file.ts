@@ -9,9 +9,8 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** What a job brings and asks for. What is approved is exactly this. */
 const terms = z.strictObject({
-  /** The pinned name and certificate of the active party. */
+  /** The active party, as this party's config names it: its certificate may be renewed meanwhile. */
   partner: z.string(),
-  fingerprint: z.string(),
   work: z.enum(["training", "cross-validation", "search", "alignment"]),
   job: z.string(),
   purpose: z.string(),

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
-import { type Client, createClient } from "@connectrpc/connect";
+import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { onTestFinished } from "vitest";
 import type { TlsIdentity } from "../../src/transport/tls-settings.ts";
@@ -17,9 +17,14 @@ export function identityOf({ folder }: Company): TlsIdentity {
 
 /** On a connection of its own, until the test ends. */
 export function rawClient<S extends DescService>(service: S, company: Company, port: number): Client<S> {
+  return createClient(service, rawTransport(company, port));
+}
+
+/** For several services on one connection. */
+export function rawTransport(company: Company, port: number): Transport {
   const { certificate: cert, key } = identityOf(company);
   const baseUrl = `https://127.0.0.1:${port}`;
   const sessionManager = new Http2SessionManager(baseUrl, {}, { cert, key, rejectUnauthorized: false });
   onTestFinished(() => sessionManager.abort());
-  return createClient(service, createGrpcTransport({ baseUrl, sessionManager }));
+  return createGrpcTransport({ baseUrl, sessionManager });
 }

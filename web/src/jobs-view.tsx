@@ -4,6 +4,7 @@ import { formatMetric, formatSeconds } from "../../src/base/text/format.ts";
 import { dayMs, renewalDays } from "../../src/record/renewal-days.ts";
 import { Card, Nothing, Table } from "../views/card.tsx";
 import { href } from "./route.ts";
+import { Requests } from "./requests-card.tsx";
 import { certificates, jobs, now, queue } from "./session.ts";
 
 const chosen = signal<readonly string[]>([]);
@@ -16,6 +17,7 @@ export function JobsView() {
     <>
       <h1 class="title">Jobs</h1>
       <EndingCertificates />
+      <Requests />
       <Waiting />
       <Card
         title={`${lines.length} ${lines.length === 1 ? "job" : "jobs"}`}

@@ -45,6 +45,41 @@ export interface CertificateLine {
   readonly until: number;
 }
 
+/** A request of a partner, as src/party/approvals/request-desk.ts shows it. */
+export interface RequestLine {
+  readonly id: string;
+  readonly summary: string;
+  readonly reveals: readonly string[];
+  readonly figures: readonly string[];
+  readonly since: number;
+  readonly standing: "waiting" | "approved" | "denied" | "over";
+  readonly terms: {
+    readonly partner: string;
+    readonly work: string;
+    readonly job: string;
+    readonly purpose: string;
+  };
+}
+
+interface ActionLine {
+  readonly at: string;
+  readonly who: string;
+  readonly via: string;
+  readonly what: string;
+  readonly partner: string;
+  readonly job: string;
+  readonly request: string;
+  readonly reason: string;
+}
+
+export interface Requests {
+  /** The name under which this browser may decide; null: it may not. */
+  readonly approver: string | null;
+  readonly canSignIn: boolean;
+  readonly requests: readonly RequestLine[];
+  readonly actions: readonly ActionLine[];
+}
+
 type EventLine = Parameters<typeof addEvent>[1];
 type OwnLine = Parameters<typeof addOwn>[1];
 
@@ -58,6 +93,8 @@ export const jobs = signal<readonly JobLine[]>([]);
 /** Of a passive party. */
 export const queue = signal<readonly QueueLine[]>([]);
 export const certificates = signal<readonly CertificateLine[]>([]);
+/** Of a passive party where a person approves jobs; null: there are none. */
+export const requests = signal<Requests | null>(null);
 /** What the record of the open job says. A new object whenever something was added. */
 const recorded = signal<JobViews>({ view: emptyJobView(), own: emptyOwn() });
 export const connection = signal<"connecting" | "open" | "lost" | "refused">("connecting");
@@ -152,13 +189,15 @@ async function loadJobs(of: string): Promise<void> {
   if (of === "") return;
   listedAt = Date.now();
   const query = new URLSearchParams({ viewer: of }).toString();
-  const [found, queued, known] = await Promise.all([
+  const [found, queued, known, requested] = await Promise.all([
     ask<readonly JobLine[]>(`/api/jobs?${query}`),
     ask<readonly QueueLine[]>(`/api/queue?${query}`),
     ask<readonly CertificateLine[]>(`/api/certificates?${query}`),
+    ask<Requests>(`/api/requests?${query}`),
   ]);
   if (of !== viewer.peek()) return;
   batch(() => {
+    if (JSON.stringify(requested) !== JSON.stringify(requests.peek())) requests.value = requested;
     if (queued !== null && JSON.stringify(queued) !== JSON.stringify(queue.peek())) queue.value = queued;
     if (known !== null && JSON.stringify(known) !== JSON.stringify(certificates.peek())) certificates.value = known;
     if (found === null || JSON.stringify(found) === JSON.stringify(jobs.peek())) return;
@@ -166,6 +205,33 @@ async function loadJobs(of: string): Promise<void> {
     const kept = found.find(({ job }) => job === latestJob.peek());
     if (kept === undefined || !isUnderWay(kept.state)) latestJob.value = found[0]?.job ?? null;
   });
+}
+
+/** @returns what went wrong; empty: nothing did */
+export function signIn(token: string): Promise<string> {
+  return post("/api/approver", { token: token.trim() });
+}
+
+/** @returns what went wrong; empty: nothing did */
+export function decide(request: string, what: "approve" | "deny", reason: string): Promise<string> {
+  return post("/api/decision", { request, what, reason });
+}
+
+async function post(path: string, body: object): Promise<string> {
+  const of = viewer.peek();
+  try {
+    const response = await fetch(`${path}?${new URLSearchParams({ viewer: of }).toString()}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    await loadJobs(of);
+    if (response.ok) return "";
+    const said = (await response.json().catch(() => null)) as { readonly message?: string } | null;
+    return said?.message ?? `the server refused it (${response.status})`;
+  } catch {
+    return "the server cannot be reached";
+  }
 }
 
 /** A job that is only compared with: read once. */

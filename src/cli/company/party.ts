@@ -13,12 +13,17 @@ import { standardErrorScreen } from "../terminal/live-view.ts";
 
 interface PartyFlags extends CompanyFlags, DashboardFlags, LeakageFlags, MetricsFlags, CrewFlags {
   readonly quiet?: boolean;
+  readonly approvers?: string;
 }
 
 export function partyCommand(): Command {
   const command = companyCommand("party", "run a passive party: serve the jobs of its partners");
   addLeakageOptions(addMetricsOptions(addDashboardOptions(command)))
     .option("--json", "print the output of --explain-leakage as one line of JSON")
+    .option(
+      "--approvers <file>",
+      "with --dashboard: people who may approve requests there, a name and a token per line",
+    )
     .option("--quiet", "print warnings and errors only");
   return addCrewOption(command).action(runParty);
 }
@@ -48,12 +53,19 @@ async function runParty(flags: PartyFlags): Promise<void> {
     write,
     now: () => new Date(),
   });
-  const closeDashboard = await serveBesideParty(flags, {
-    name: config.name,
-    directory: config.output.directory,
-    job: null,
-  });
-  const insecure = config.tls.insecure_key_file;
+  const { name, output: kept, policy, tls } = config;
+  const insecure = tls.insecure_key_file;
+  const { approversIn, deskOf } = await import("./request-desk.ts");
+  const closeDashboard = await serveBesideParty(
+    flags,
+    {
+      name,
+      directory: kept.directory,
+      job: null,
+      desk: policy.approval === "required" ? await deskOf(config, flags.config) : undefined,
+    },
+    flags.approvers === undefined ? undefined : await approversIn(flags.approvers, insecure),
+  );
   const metrics = await serveMetrics(flags, insecure, output.emit, (text) => write(`${text}\n`)).catch(
     async (error: unknown) => {
       await closeDashboard();

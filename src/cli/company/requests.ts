@@ -56,7 +56,7 @@ async function list(
   id: string | undefined,
   flags: DeskFlags & { readonly all?: boolean; readonly log?: boolean },
 ): Promise<void> {
-  const desk = await openDesk(flags.config);
+  const desk = await deskIn(flags.config);
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   if (flags.log === true) {
     for (const { hash: _hash, ...action } of await desk.actions()) print(JSON.stringify(action));
@@ -96,7 +96,7 @@ async function approve(
   id: string,
   flags: DeskFlags & { readonly uses: string; readonly days?: string },
 ): Promise<void> {
-  const desk = await openDesk(flags.config);
+  const desk = await deskIn(flags.config);
   const uses = wholeNumber("--uses", flags.uses, 1, usesMax);
   const days = flags.days === undefined ? undefined : wholeNumber("--days", flags.days, 1, daysMax);
   const { partner, job, until } = await desk.approve(id, person(), { uses, days });
@@ -105,19 +105,17 @@ async function approve(
 }
 
 async function deny(id: string, flags: DeskFlags & { readonly reason: string }): Promise<void> {
-  const desk = await openDesk(flags.config);
+  const desk = await deskIn(flags.config);
   const { partner, job } = await desk.deny(id, person(), flags.reason);
   process.stdout.write(`Denied request ${id} of ${partner}: job ${job}.\n`);
 }
 
-async function openDesk(path: string): Promise<RequestDesk> {
-  const [{ readPassiveConfig }, { configDigest, RequestDesk }] = await Promise.all([
+async function deskIn(path: string): Promise<RequestDesk> {
+  const [{ readPassiveConfig }, { openDesk }] = await Promise.all([
     import("../../party/config/config.ts"),
-    import("../../party/approvals/request-desk.ts"),
+    import("./request-desk.ts"),
   ]);
-  const { name: party, output, policy } = await readPassiveConfig(path);
-  const { directory } = output;
-  return new RequestDesk({ party, directory, config: await configDigest(path), days: policy.approval_days });
+  return openDesk(await readPassiveConfig(path), path);
 }
 
 /** The operating system's user. */

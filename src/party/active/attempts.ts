@@ -63,6 +63,8 @@ export interface JobWork<Result> {
   readonly treesDone: number;
   /** @throws TandemError if these rows cannot be trained on: nothing is stored then */
   checkRows(tables: JobTables): void;
+  /** Called when the job begins to wait for approval, and when it is denied; left out: nothing is stored of that. */
+  requested?(isWaiting: boolean): Promise<void>;
   /** Called when all rows are binned: their values are dropped after this. */
   prepared?(job: PreparedJob): Promise<void>;
   begin(job: BegunJob): Promise<void>;
@@ -167,6 +169,7 @@ export class JobAttempts<Result> {
         config: this.#config,
         emit: this.#emit,
         onWaiting: () => patience.queued(),
+        onRequested: (isWaiting) => this.#work.requested?.(isWaiting),
       });
       const begun = this.#work.begun ?? (await this.#begin(secret, peers, patience));
       const prepared = this.#prepared ?? (await this.#prepare(begun));

@@ -71,8 +71,16 @@ export class ActiveCheckpoints {
   }
 
   /** Stores the rows: later attempts need no alignment. */
-  begin(job: BegunJob): Promise<void> {
-    return this.#keep({ identity: this.#identity, ...job, progress: null });
+  async begin(job: BegunJob): Promise<void> {
+    await this.#keep({ identity: this.#identity, ...job, progress: null });
+    await this.requested(false);
+  }
+
+  /** Notes that the job waits for approval: the same command then requests it again under the same name. */
+  async requested(isWaiting: boolean): Promise<void> {
+    const path = requestedPath(this.folder);
+    if (isWaiting) await this.#storage.write(path, "");
+    else if ((await this.#storage.read(path)) !== null) await this.#storage.remove(path);
   }
 
   /** Appends the round to the file, or rewrites it: always in the middle of a boosting round. */
@@ -110,11 +118,18 @@ export class ActiveCheckpoints {
   }
 }
 
+/** An empty file while the job waits for approval, and has not begun. */
+function requestedPath(folder: string): string {
+  return join(folder, "requested");
+}
+
 /** The latest unnamed job that has not ended: the same command continues it. */
 export function unfinishedJob(directory: string): string | null {
   if (!existsSync(directory)) return null;
   const unfinished = readdirSync(directory).filter(
-    (name) => unnamedJob.test(name) && existsSync(checkpointPath(join(directory, name))),
+    (name) =>
+      unnamedJob.test(name) &&
+      [checkpointPath, requestedPath].some((pathIn) => existsSync(pathIn(join(directory, name)))),
   );
   return unfinished.toSorted().at(-1) ?? null;
 }

@@ -91,6 +91,10 @@ export class ModelTraining implements JobWork<void> {
     return this.#checkpoints.begin(job);
   }
 
+  requested(isWaiting: boolean): Promise<void> {
+    return this.#checkpoints.requested(isWaiting);
+  }
+
   checkRows({ rows }: JobTables): void {
     const { training, start } = this.#config.job;
     roundsBefore(start, new BoostingTask(training, rows), training);

@@ -19,6 +19,8 @@ export interface RequestOptions {
   readonly emit: Emit;
   /** A party is there, and lets the job wait. */
   readonly onWaiting?: () => void;
+  /** The job begins to wait for approval, or is refused. */
+  readonly onRequested?: (isWaiting: boolean) => Promise<void> | undefined;
 }
 
 /** @throws TandemError if a party refuses the job, or is lost */
@@ -30,15 +32,20 @@ export async function requestJob(
   const { passives } = options.config;
   const pinOf = ({ name }: ConnectedPeer): string => passives.find((each) => each.name === name)?.fingerprint[0] ?? "";
   const ordered = peers.toSorted((a, b) => (pinOf(a) < pinOf(b) ? -1 : 1));
-  if (peers.length > 1)
-    await Promise.all(peers.map((peer) => requestFrom(peer, { ...request, approvalOnly: true }, options)));
-  for (const peer of ordered) await requestFrom(peer, request, options);
+  try {
+    if (peers.length > 1)
+      await Promise.all(peers.map((peer) => requestFrom(peer, { ...request, approvalOnly: true }, options)));
+    for (const peer of ordered) await requestFrom(peer, request, options);
+  } catch (error) {
+    if (error instanceof TandemError && error.code === "POLICY") await options.onRequested?.(false);
+    throw error;
+  }
 }
 
 async function requestFrom(
   peer: ConnectedPeer,
   request: JobRequest,
-  { config, emit, onWaiting }: RequestOptions,
+  { config, emit, onWaiting, onRequested }: RequestOptions,
 ): Promise<void> {
   const { name, job } = config;
   const about = { party: name, job: job.name, peer: peer.name };
@@ -48,9 +55,12 @@ async function requestFrom(
     const waiting = place === 0 ? 0 : now.waiting;
     const isNew = place !== before.place || waiting !== before.waiting;
     const awaited = peerText(now.request);
-    if (awaited !== "" && awaited !== before.request) emit({ type: "approval-awaited", ...about, request: awaited });
+    if (awaited !== "" && awaited !== before.request) {
+      await onRequested?.(true);
+      emit({ type: "approval-awaited", ...about, request: awaited });
+    }
     if (awaited === "" && before.request !== "") emit({ type: "approval-given", ...about, request: before.request });
-    if (awaited === "" && isNew) emit({ type: "queued", ...about, place, waiting });
+    if (awaited === "" && isNew) emit({ type: "queued", ...about, place, waiting: now.waiting });
     before = { place, waiting, request: awaited };
     if (place === 0 && awaited === "") return;
     onWaiting?.();

@@ -97,9 +97,9 @@ export class Approvals {
     return this.#turns.run(async () => {
       const requests = await this.#refresh();
       const digest = termsDigest(terms);
-      const known = requests
-        .toReversed()
-        .find((request) => request.digest === digest && this.#standing(request, job).kind !== "over");
+      const same = requests.filter((each) => each.digest === digest && this.#standing(each, job).kind !== "over");
+      // A job that continues belongs to the request that it began with, also if the same was requested again.
+      const known = same.find(({ uses }) => job !== "" && uses.some((use) => use.job?.id === job)) ?? same.at(-1);
       const asked = { id: (known ?? (await this.#add(requests, terms, digest, await describe()))).id, job };
       if (known !== undefined) await this.#see(known);
       this.#current.set(keyOf(terms.partner, terms.job), asked);

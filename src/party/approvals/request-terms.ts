@@ -9,12 +9,8 @@ import { peerText } from "../../wire/peer-text.ts";
 
 const normalisationsMax = 16;
 
-export interface Requester {
-  readonly name: string;
-  readonly fingerprint: string;
-}
-
 /**
+ * @param partner its pinned name
  * @param agreed null where only an alignment is requested
  * @param columns names of this party's columns
  * @throws TandemError HANDSHAKE_MISMATCH for what no honest party sends
@@ -22,7 +18,7 @@ export interface Requester {
 export function requestTerms(
   request: ActiveRequest,
   agreed: AgreedParameters | null,
-  { name: partner, fingerprint }: Requester,
+  partner: string,
   columns: readonly string[],
   party: string,
 ): RequestTerms {
@@ -36,7 +32,6 @@ export function requestTerms(
     throw new TandemError("HANDSHAKE_MISMATCH", `normalise: ${party} takes up to ${normalisationsMax} names`);
   return {
     partner,
-    fingerprint,
     work: agreed === null ? "alignment" : knownWork(request.work, party),
     job: request.parameters?.job ?? "",
     purpose: peerText(purpose),

@@ -127,6 +127,12 @@ const policy = object({
   automatic_for: listOf(text).default([]),
   /** How long an approval that no job has used, a denial, and a request that is not repeated are kept. */
   approval_days: wholeNumber(1, 365).default(7),
+  /** A server of this company that is informed when a request waits. */
+  webhook: object({
+    url: z.url({ protocol: /^https$/, error: "must be an https address" }),
+    secret_file: text,
+    authority: text.optional(),
+  }).optional(),
   /** What one active party may have, over all of its jobs. */
   budget: object({
     sums_per_person: amountOf.optional(),
@@ -278,7 +284,17 @@ export async function readPassiveConfig(
   return {
     ...config,
     active: channelsFrom(file, "active", config),
-    policy: { ...config.policy, privacy: privacyFrom(file, ["policy", "privacy"], config.policy.privacy) },
+    policy: {
+      ...config.policy,
+      privacy: privacyFrom(file, ["policy", "privacy"], config.policy.privacy),
+      ...(config.policy.webhook && {
+        webhook: {
+          ...config.policy.webhook,
+          secret_file: from(config.policy.webhook.secret_file),
+          authority: config.policy.webhook.authority && from(config.policy.webhook.authority),
+        },
+      }),
+    },
     file: file.path,
     tls: tlsFrom(file, config.tls, from),
     data: { ...config.data, ...sourceFrom(config, from) },

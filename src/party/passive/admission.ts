@@ -15,6 +15,7 @@ import { tableDigestsInTurns } from "../../data/table-digest.ts";
 import type { Emit } from "../../record/events.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OwnLine } from "../../record/own-lines.ts";
+import type { StoredRequest } from "../../store/request-file.ts";
 import { writeAlignment } from "../../store/passive-checkpoint.ts";
 import type { RequestedJob } from "../../transport/admission-service.ts";
 import type { Caller } from "../../transport/caller.ts";
@@ -61,6 +62,8 @@ export interface AdmissionOptions {
   readonly crew?: Crew | undefined;
   /** Key and pins as they are now; left out: those of the config. */
   readonly credentials?: EvidenceCredentials | undefined;
+  /** Called when a request waits that is new. @param waiting requests of its partner */
+  readonly onRequest?: ((request: StoredRequest, waiting: number) => void) | undefined;
   /** Called when the queue has changed. */
   readonly onQueue?: ((jobs: readonly QueuedJob[]) => void) | undefined;
 }
@@ -94,7 +97,15 @@ export class JobAdmission implements PartyHandler {
     config: PassiveConfig,
     emit: Emit,
     onJobEnded: (end: PassiveEnd) => void,
-    { storage = diskStorage, own = () => {}, now = Date.now, crew, credentials, onQueue }: AdmissionOptions = {},
+    {
+      storage = diskStorage,
+      own = () => {},
+      now = Date.now,
+      crew,
+      credentials,
+      onQueue,
+      onRequest,
+    }: AdmissionOptions = {},
   ) {
     this.#credentials = credentials ?? credentialsIn(config);
     this.#config = config;
@@ -122,6 +133,7 @@ export class JobAdmission implements PartyHandler {
       now,
       alarm,
       emit,
+      onNew: onRequest,
       budgets: this.budgets,
       table: () => ({ rows: this.#rowCount, featureNames: this.#table?.featureNames ?? [] }),
     });

@@ -67,7 +67,7 @@ export class JobApprovals {
     const begin = (): RequestedJob => (approvalOnly ? approvedAlready : enter());
     if (!this.isRequired(caller)) return begin();
     const { config, table } = this.#options;
-    const terms = requestTerms(request, agreed, caller, table().featureNames, config.name);
+    const terms = requestTerms(request, agreed, caller.name, table().featureNames, config.name);
     const describe = (): Promise<Described> => this.#describe(caller.name, agreed, terms.rows);
     const asked = await this.#approvals.ask(terms, Buffer.from(request.jobId).toString("hex"), describe);
     let entered: RequestedJob | null = null;

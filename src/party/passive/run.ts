@@ -15,6 +15,7 @@ import { requireOwnIdentity } from "../checks/before-job.ts";
 import { requireAll } from "../checks/check.ts";
 import { checkOutputs } from "../checks/own-machine.ts";
 import { markInterrupted } from "../../record/interrupted-jobs.ts";
+import { webhookOf } from "../approvals/webhook.ts";
 import { QueueFile } from "../../record/queue-file.ts";
 import { RecordKeeper } from "../../record/record-keeper.ts";
 import type { QueuedJob } from "../queue/job-queue.ts";
@@ -66,12 +67,14 @@ async function serve(
   const identity = await requireOwnIdentity(config, "active", config.active, null);
   requireAll(await checkOutputs(config));
   const credentials = new LiveCredentials(config, identity, emit, { intervalMs: credentialsMs });
+  const webhook = await webhookOf(config, emit);
   const admission = new JobAdmission(config, emit, (end) => jobEnded(end), {
     storage,
     now,
     crew,
     credentials,
     own: (job, line) => records.own(job, line),
+    onRequest: (request, waiting) => webhook?.notify(request, waiting),
     onQueue: (jobs) =>
       queue.write(jobs.map(({ job, partner, since }, i) => ({ job, peer: partner, place: placeOf(jobs, i), since }))),
   });
@@ -108,6 +111,7 @@ async function serve(
   await server.close();
   await Promise.all(dialling);
   await scoring.close();
+  webhook?.close();
   records.close();
   queue.write([]);
   await queue.close();
