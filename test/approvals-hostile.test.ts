@@ -158,7 +158,7 @@ test("before approval no call reveals anything: no intersection, no number of id
   expect(party.events.map(({ type }) => type)).not.toContain("aligning");
 });
 
-test("a flood of requests stops at four; another one under the same name replaces the first, with another id", async () => {
+test("a flood of requests stops at four; one of the same name replaces the first", async () => {
   const connection = bank();
   const ids: string[] = [];
   for (let i = 0; i < 4; i++) {

@@ -1,7 +1,8 @@
 /**
  * The dashboard's server: the page, the records of jobs as server-sent events, the list of past jobs, the report.
  *
- * It only reads job folders, and checks access.ts first. Beside GET it answers the POSTs of request-routes.ts. It runs during jobs and must not slow them:
+ * It only reads job folders, and checks access.ts first. Beside GET it answers the POSTs of request-routes.ts. It runs
+ * during jobs and must not slow them:
  * no work without viewers.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
