@@ -5,15 +5,13 @@
  */
 import { constants, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { type OnRejected, PendingConnections, type PendingLimits } from "../base/listening/pending-connections.ts";
 import { onFirstRecord } from "./first-record.ts";
 import { CertificateRefused, checkCertificate, type PinnedParty, type RecognisedParty } from "./pinned-certificate.ts";
 import { rateLimitedLog, type RateLimitedLog } from "./rate-limited-log.ts";
 
-export const authenticateMsMax = 5000;
-const unauthenticated: PendingLimits = { connectionsMax: 1024, perAddressMax: 512, authenticateMsMax };
+const unauthenticated: PendingLimits = { connectionsMax: 1024, perAddressMax: 512, authenticateMsMax: 5000 };
 /** Two jobs, four that wait, scoring and a probe, each twice while the party reconnects. */
 export const connectionsPerParty = 16;
 /** Jobs of one party that run by default. */
@@ -42,40 +40,22 @@ export class ConnectionGate {
     this.#pending = new PendingConnections(unauthenticated, this.#log.write);
   }
 
-  /** A new TCP connection. @param begin starts the TLS handshake, called once the first record has arrived */
-  accept(socket: Socket, begin: () => void): void {
-    this.#pending.add(socket);
+  /**
+   * A new TCP connection.
+   * @param begin starts the TLS handshake, called once the first record has arrived
+   * @param from of one that does not come from its address, such as a relay's
+   */
+  accept(socket: Socket, begin: () => void, from?: string): void {
+    this.#pending.add(socket, from);
     onFirstRecord(socket, begin, (reason) => {
       this.#pending.reject(socket, reason);
       socket.destroy();
     });
   }
 
-  /** Bytes that this party has asked a relay for: so only their time is limited here. */
-  acceptPipe(pipe: Duplex, from: string, begin: () => void): void {
-    const refuse = (reason: string): void => {
-      this.#log.write(from, reason);
-      pipe.destroy();
-    };
-    const seconds = authenticateMsMax / 1000;
-    const deadline = setTimeout(() => refuse(`it did not authenticate within ${seconds} s`), authenticateMsMax);
-    pipe.once("close", () => clearTimeout(deadline));
-    const began = (): void => {
-      clearTimeout(deadline);
-      begin();
-    };
-    onFirstRecord(pipe, began, refuse);
-  }
-
   /** The TLS handshake failed: a better reason for the log than a closed connection. */
   handshakeFailed(socket: TLSSocket, error: NodeJS.ErrnoException): void {
-    this.#because(socket, `no TLS 1.3 connection (${error.code ?? "unknown"})`);
-  }
-
-  /** Of a connection that was not admitted; what comes through a relay has no address. */
-  #because(socket: TLSSocket, reason: string): void {
-    if (socket.remoteAddress === undefined) this.#log.write("a relay", reason);
-    else this.#pending.setReason(socket, reason);
+    this.#pending.setReason(socket, `no TLS 1.3 connection (${error.code ?? "unknown"})`);
   }
 
   /** @returns the party whose pinned certificate the session presented; null, and the session is closed, for others */
@@ -84,7 +64,7 @@ export class ConnectionGate {
     const checked = checkCertificate(socket.getPeerCertificate().raw, this.#pinned);
     if (checked instanceof CertificateRefused) {
       // It stays among the pending connections, and within their limits, until it has read why.
-      this.#because(socket, checked.message);
+      this.#pending.setReason(socket, checked.message);
       session.goaway(constants.NGHTTP2_INADEQUATE_SECURITY, 0, Buffer.from(checked.fault));
       session.close();
       setTimeout(() => session.destroy(), refusalMs).unref();

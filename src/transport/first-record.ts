@@ -2,7 +2,7 @@
  * TLS begins with a record that contains the client's hello. Until it is complete a connection costs no more than its
  * socket: a peer that sends nothing, part of it or something else never gets a TLS engine.
  */
-import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
 
 const handshakeRecord = 22;
 const headerBytes = 5;
@@ -10,7 +10,7 @@ const headerBytes = 5;
 const contentBytesMax = 1 << 14;
 
 /** @param begin called once the record has arrived; the socket still has it unread */
-export function onFirstRecord(socket: Duplex, begin: () => void, refuse: (why: string) => void): void {
+export function onFirstRecord(socket: Socket, begin: () => void, refuse: (why: string) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
   const look = (): void => {

@@ -4,7 +4,6 @@
  */
 import { createSecureServer, type ServerHttp2Session } from "node:http2";
 import { createServer, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import {
   Code,
@@ -18,7 +17,7 @@ import type { OnRejected } from "../base/listening/pending-connections.ts";
 import { type Caller, callerKey } from "./caller.ts";
 import { registered } from "./calls/registered-methods.ts";
 import { ServedCalls } from "./calls/serve-calls.ts";
-import { authenticateMsMax, ConnectionGate } from "./connection-gate.ts";
+import { ConnectionGate } from "./connection-gate.ts";
 import { type HeldBytes, PartyAccounts } from "./held-bytes.ts";
 import { heartbeatKey, heartbeatMs as usualHeartbeatMs } from "./heartbeat.ts";
 import { listening } from "./listening.ts";
@@ -38,8 +37,8 @@ export interface ListeningServer {
   readonly port: number;
   /** Serves a TCP connection that was dialled from here. @returns settles with whether calls came before it closed */
   serveSocket(socket: Socket): Promise<boolean>;
-  /** The same for bytes that come another way. @param from where, for the log */
-  servePipe(pipe: Duplex, from: string): void;
+  /** The same for one whose other end is in this process. @param from where its bytes come from, for the log */
+  servePipe(pipe: Socket, from: string): void;
   /** New connections are shown this certificate; those that are open stay. */
   renew(identity: TlsIdentity): void;
   /** From now on these parties may connect, with these certificates; other connections are closed. */
@@ -87,7 +86,6 @@ export async function listenTls(
     {
       ...tlsOptions(identity),
       requestCert: true,
-      handshakeTimeout: 2 * authenticateMsMax,
       settings: { initialWindowSize: windowBytes, maxConcurrentStreams: callsMax, maxFrameSize: 1 << 20 },
     },
     (request, response) => {
@@ -102,17 +100,14 @@ export async function listenTls(
     },
   );
   const gate = new ConnectionGate(pinnedActives, onRejected, connectionsMax);
-  const sockets = new Set<Duplex>();
-  const keep = (socket: Duplex): void => {
+  const sockets = new Set<Socket>();
+  const accept = (socket: Socket, from?: string): void => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => {});
+    gate.accept(socket, () => server.emit("connection", socket), from);
   };
-  const accept = (socket: Socket): void => {
-    keep(socket);
-    gate.accept(socket, () => server.emit("connection", socket));
-  };
-  const port = createServer(accept);
+  const port = createServer((socket) => accept(socket));
   /** Of the sockets that were dialled from here and wait for calls: what to do when the first comes. */
   const waiting = new Map<string, () => void>();
   server.on("session", (session: ServerHttp2Session) => {
@@ -147,10 +142,7 @@ export async function listenTls(
         });
         accept(socket);
       }),
-    servePipe(pipe, from) {
-      keep(pipe);
-      gate.acceptPipe(pipe, from, () => server.emit("connection", pipe));
-    },
+    servePipe: accept,
     close: async () => {
       const deadline = setTimeout(() => sockets.forEach((socket) => socket.destroy()), closeGraceMs);
       const closed = Promise.all([

@@ -196,9 +196,9 @@ describe("a connection that is cut", () => {
     const made = await listening(service, bed.parties);
     const peer = bed.closing(made.connect("telecom"));
     const stream = await joined(peer, hello);
-    const next = stream.next();
+    const lost = expectError(() => stream.next(), "PARTY_LOST", /party telecom/);
     await made.server.close();
-    await expectError(() => next, "PARTY_LOST", /party telecom/);
+    await lost;
   });
 
   async function* endless(): AsyncGenerator<{ tree: number; sequence: number }> {

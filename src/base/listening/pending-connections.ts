@@ -42,6 +42,8 @@ export class PendingConnections {
   readonly #onRejected: OnRejected;
   /** By address; an IPv6 /64 counts as one address. */
   readonly #queues = new Map<string, Queue>();
+  /** The queues of connections that do not come from their addresses, by their keys. */
+  readonly #elsewhere = new Map<string, string>();
   #count = 0;
 
   constructor(limits: PendingLimits, onRejected: OnRejected = () => {}) {
@@ -53,12 +55,13 @@ export class PendingConnections {
     return this.#count;
   }
 
-  /** May drop an older connection. */
-  add(socket: Socket): void {
+  /** May drop an older connection. @param from in place of its address, in reports and limits */
+  add(socket: Socket, from?: string): void {
     const key = keyOf(socket);
     if (key === null) return; // already closed
-    const address = socket.remoteAddress ?? "";
+    const address = from ?? socket.remoteAddress ?? "";
     const network = networkOf(address);
+    if (from !== undefined) this.#elsewhere.set(key, network);
     const queue: Queue = this.#queues.get(network) ?? new Map<string, Pending>();
     this.#queues.set(network, queue);
     const { connectionsMax, perAddressMax, authenticateMsMax: limitMs } = this.#limits;
@@ -108,7 +111,8 @@ export class PendingConnections {
 
   #find(remote: Remote): Pending | undefined {
     const key = keyOf(remote);
-    return key === null ? undefined : this.#queues.get(networkOf(remote.remoteAddress ?? ""))?.get(key);
+    if (key === null) return undefined;
+    return this.#queues.get(this.#elsewhere.get(key) ?? networkOf(remote.remoteAddress ?? ""))?.get(key);
   }
 
   #longestQueue(): Queue {
@@ -143,6 +147,7 @@ export class PendingConnections {
     const queue = this.#queues.get(network);
     if (queue?.get(key) !== pending) return false;
     clearTimeout(pending.deadline);
+    this.#elsewhere.delete(key);
     queue.delete(key);
     if (queue.size === 0) this.#queues.delete(network);
     this.#count--;

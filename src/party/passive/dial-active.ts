@@ -1,4 +1,5 @@
 /** A passive party that dials an active one, or a relay, so that it need not listen itself. */
+import { asSocket } from "../../transport/pipes/as-socket.ts";
 import { placeOf } from "../../transport/pipes/channel.ts";
 import { dial, type Dialled } from "../../transport/pipes/dial.ts";
 import { keepDialling, type WaitingConnection } from "../../transport/pipes/keep-dialling.ts";
@@ -63,7 +64,7 @@ function waitingAtRelay(
     const used = async (): Promise<boolean> => {
       const isPaired = await pipe.paired;
       stop.removeEventListener("abort", close);
-      if (isPaired) server.servePipe(pipe, `the relay ${relay.host}`);
+      if (isPaired) server.servePipe(await asSocket(pipe), `the relay ${relay.host}`);
       else if (!stop.aborted) throw notPaired(relay, peer, pipe.closeCode);
       return isPaired;
     };

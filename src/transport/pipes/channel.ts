@@ -3,15 +3,15 @@
  * one, or both dial a relay.
  * Whichever does, mutual TLS begins on top, with the active party as its client, and nothing above sees it.
  */
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { StepError } from "../connection-trouble.ts";
+import { type ConnectionTrouble, connectionTrouble, StepError } from "../connection-trouble.ts";
 import { CertificateRefused } from "../pinned-certificate.ts";
 import { pinnedSocket } from "../pinned-socket.ts";
 import type { Address, TlsIdentity } from "../tls-settings.ts";
 import { dial, type Dialled } from "./dial.ts";
 import { type Lease, leaseListener } from "./dialling-parties.ts";
 import { openThroughRelay, type RelayAccess, relayPlace } from "./relay-pipe.ts";
-import type { WebSocketPipe } from "./web-socket-pipe.ts";
 
 /** The other party dials this address of ours. */
 export interface ListeningChannel {
@@ -86,19 +86,26 @@ export function placeOf(channel: Channel): string {
   return `${host}:${port}`;
 }
 
-/** Without the name of a host in TLS, which the relay would see. */
+/**
+ * Without the name of a host in TLS, which the relay would see. What goes wrong is not lasting: the relay may join the
+ * next connection to the right party, and pass its bytes on as they are.
+ */
 export async function securedAtRelay(
   name: string,
   identity: TlsIdentity,
   pins: readonly string[],
-  pipe: WebSocketPipe,
+  pipe: Socket,
 ): Promise<TLSSocket> {
   try {
     return await pinnedSocket(name, identity, pins, pipe, null);
   } catch (error) {
-    if (!(error instanceof CertificateRefused)) throw error;
-    // Not lasting, and so without its cause: the relay may join the next connection to the right party.
-    throw new StepError({
+    throw new StepError(throughRelay(error, name));
+  }
+}
+
+function throughRelay(error: unknown, name: string): ConnectionTrouble {
+  if (error instanceof CertificateRefused)
+    return {
       step: "fingerprint",
       words: `the relay joined this party to another one than ${name}: its certificate is refused: ${error.message}`,
       by: "both",
@@ -106,6 +113,14 @@ export async function securedAtRelay(
         "compare the fingerprint by telephone; if it is the pinned one, another party uses a token of the room: " +
         "have the relay's operator replace it",
       isLasting: false,
-    });
-  }
+    };
+  const known = connectionTrouble(error, name, "the relay");
+  if (known !== null && known.step !== "TLS" && known.step !== "TCP") return { ...known, isLasting: false };
+  return {
+    step: "TLS",
+    words: `there is no TLS with ${name} through the relay: bytes were lost or changed, or ${name} closed it`,
+    by: "both",
+    todo: `look at the log of ${name}'s party for a 'turned-away' line; without one the relay is at fault`,
+    isLasting: false,
+  };
 }

@@ -13,6 +13,7 @@ import { peerText } from "../../wire/peer-text.ts";
 import { type ConnectionTrouble, connectionTrouble, StepError } from "../connection-trouble.ts";
 import { CertificateRefused, checkCertificate } from "../pinned-certificate.ts";
 import type { Address } from "../tls-settings.ts";
+import { asSocket } from "./as-socket.ts";
 import { dial, openMsMax, timedOut } from "./dial.ts";
 import type { ProxyChoice } from "./proxy.ts";
 import {
@@ -63,14 +64,14 @@ export async function openAtRelay(
   return pipe;
 }
 
-/** The same, joined to the other end. @throws StepError if there is none in time */
+/** The same, joined to the other end, as a socket. @throws StepError if there is none in time */
 export async function openThroughRelay(
   access: RelayAccess,
   partner: string,
   options: { readonly timeoutMs?: number; readonly onStep?: OnRelayStep } = {},
-): Promise<WebSocketPipe> {
+): Promise<Socket> {
   const pipe = await openAtRelay(access, options);
-  if (await pipe.paired) return pipe;
+  if (await pipe.paired) return asSocket(pipe);
   throw notPaired(access, partner, pipe.closeCode);
 }
 
