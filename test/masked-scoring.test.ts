@@ -139,6 +139,24 @@ test("serving, in batches that a party's limit makes, before and after it restar
   expect(metrics).toMatch(/tandem_batches_total\{model="spring",party="shop1",result="answered"\} \d+/);
 });
 
+test("own contributions are those of plain scoring, and ask the passive party for nothing but scores", async () => {
+  const explained = async (world: TrainedWorld): Promise<string> => {
+    await predict(world, common, { wanted: { kind: "own_contributions", iterations: { begin: 0, end: 0 } } });
+    return readFileSync(join(world.bank.folder, "scores.csv"), "utf8");
+  };
+  const world = await maskedWorld(1);
+  const own = await explained(world);
+  expect(own).toBe(await explained(await worlds.train(1, { active: { training } })));
+  expect(own).toMatch(/^id,(bank_\d,)+others,bias\n/);
+  const wanted = { kind: "contributions", iterations: { begin: 0, end: 0 } } as const;
+  await expectError(() => predict(world, common, { wanted }), "USAGE", /masked_scoring.*Ask for own_contributions/);
+  await world.parties[0].stop();
+  const { events } = world.parties[0];
+  expect(events.filter(({ type }) => type === "explained")).toEqual([]);
+  const asked = events.flatMap((event) => (event.type === "scored" ? [event.idCount] : []));
+  expect(asked.reduce((sum, count) => sum + count, 0)).toBe(common.length);
+});
+
 test("noise in scores: recorded in shares, drawn for every question, and kept by both sides", async () => {
   const privacy = { masked_scoring: true, score_noise: 0.02 };
   const world = await worlds.train(1, { active: { training, privacy } });

@@ -15,9 +15,10 @@ import { type Table, withTableFile } from "./table.ts";
 export interface ScoreOptions {
   /**
    * Default: `prediction`. `contributions` are SHAP values of own features with a total per passive party, which must
-   * allow it; `party_contributions` take each passive party as one feature.
+   * allow it; `party_contributions` take each passive party as one feature; `own_contributions` take all other parties
+   * as one, from the score alone.
    */
-  readonly output?: "prediction" | "margin" | "leaf" | "contributions" | "party_contributions";
+  readonly output?: "prediction" | "margin" | "leaf" | "contributions" | "party_contributions" | "own_contributions";
   /** Rounds whose trees count, from the first up to the second, which does not count. Default: all. */
   readonly iterations?: readonly [begin: number, end: number];
   /**

@@ -192,7 +192,9 @@ export const calls: Readonly<Record<string, Call>> = {
       people: z.union([z.string(), names]),
       out,
       options: z.strictObject({
-        output: z.enum(["prediction", "margin", "leaf", "contributions", "party_contributions"]).exactOptional(),
+        output: z
+          .enum(["prediction", "margin", "leaf", "contributions", "party_contributions", "own_contributions"])
+          .exactOptional(),
         iterations: range.exactOptional(),
         unknown: z.enum(["refuse", "skip", "missing"]).exactOptional(),
       }),

@@ -60,7 +60,7 @@ test.each(["paillier", "lattice"])(
       wanted,
     });
     const expected = await predictContributions(trained.model, table.parties, table.labels.length);
-    const width = scorer.contributionNames.length;
+    const width = scorer.outputs({ kind: "contributions", iterations: all }).perRow;
     scorer.features.forEach((name, column) => {
       for (let row = 0; row < table.labels.length; row++)
         expect(predictions[row * width + column]).toBe(expected[row * 8 + Number(name.replace("p0f", ""))]);
@@ -134,7 +134,7 @@ describe("a party that cheats with tags", () => {
       create(PassiveTagsSchema, { protocolVersion, tags: peers[0].share.splits.map(() => 0) });
     const values = await score("contributions");
     expect(Array.from(values)).not.toEqual(Array.from(honest));
-    const width = scorer.contributionNames.length;
+    const width = scorer.outputs({ kind: "contributions", iterations: all }).perRow;
     sums(values, width).forEach((sum, i) => expect(sum).toBeCloseTo(sums(honest, width)[i], 12));
   });
 
@@ -192,5 +192,46 @@ describe("contributions sent to a party", () => {
     await score("party_contributions", true);
     await score("prediction", true);
     expect(peers.flatMap(({ received }) => received)).toEqual([]);
+  });
+});
+
+describe("own contributions, from the score alone", () => {
+  test("without interactions between parties they are the plain contributions, and others their totals", async () => {
+    const stumps = await trainInOnePlace({ table, training: { num_round: 12, max_depth: 1 }, key });
+    const { scorer, peers, score } = scored(stumps);
+    expect(scorer.partyNames).toHaveLength(2);
+    const exact = await score("contributions");
+    for (const peer of peers)
+      peer.tags = () => {
+        throw new Error("no tags are asked for");
+      };
+    const own = await score("own_contributions");
+    const { names } = scorer.outputs({ kind: "own_contributions", iterations: all });
+    expect(names).toEqual([...scorer.features, "others", "bias"]);
+    const [wide, width] = [names.length + 1, names.length];
+    const count = scorer.features.length;
+    for (let row = 0; row < table.labels.length; row++) {
+      const [of, whole] = [own.subarray(row * width, (row + 1) * width), exact.subarray(row * wide, (row + 1) * wide)];
+      for (let i = 0; i < count; i++) expect(of[i]).toBeCloseTo(whole[i], 12);
+      expect(of[count]).toBeCloseTo(whole[count] + whole[count + 1], 12);
+      expect(of[count + 1]).toBeCloseTo(whole[count + 2], 12);
+    }
+  });
+
+  test("otherwise own features come before the others: the sum is the margin, and the bias is the same", async () => {
+    const { score } = scored();
+    const [own, exact, margins] = [
+      await score("own_contributions"),
+      await score("contributions"),
+      await score("margin"),
+    ];
+    const [width, wide] = [own.length / margins.length, exact.length / margins.length];
+    sums(own, width).forEach((sum, row) => expect(sum).toBeCloseTo(margins[row], 12));
+    expect(own[width - 1]).toBeCloseTo(exact[wide - 1], 12);
+    const differs = margins.some((_, row) => Math.abs(own[row * width] - exact[row * wide]) > 1e-3);
+    expect(differs).toBe(true);
+    const part = { begin: 0, end: 2 };
+    const [few, fewMargins] = [await score("own_contributions", false, part), await score("margin", false, part)];
+    sums(few, width).forEach((sum, row) => expect(sum).toBeCloseTo(fewMargins[row], 12));
   });
 });

@@ -26,15 +26,9 @@ export class Explainer {
 
   /** Names of the values: own features, a total per passive party, the bias. No name occurs twice. */
   get columns(): string[] {
-    const names = new Set<string>();
-    const unique = (name: string): string => (names.has(name) ? unique(`${name}_`) : name);
-    for (const name of [
-      ...this.#model.ownFeatures,
-      ...this.#share.passiveNames.map((party) => `party:${party}`),
-      "bias",
-    ])
-      names.add(unique(name));
-    return [...names];
+    const { ownFeatures } = this.#model;
+    const parties = this.#share.passiveNames.map((party) => `party:${party}`);
+    return [...ownFeatures, ...unlike(ownFeatures, [...parties, "bias"])];
   }
 
   /** @param tags per passive party; null: it is one player. @returns per row and output a value per column */
@@ -49,6 +43,50 @@ export class Explainer {
       batch.idCount,
       (row) => starts?.[row] ?? baseMargin,
     );
+  }
+
+  /** Names of the values of `ownValues`: own features, all other parties' together, the bias. */
+  get ownColumns(): string[] {
+    const { ownFeatures } = this.#model;
+    return [...ownFeatures, ...unlike(ownFeatures, ["others", "bias"])];
+  }
+
+  /**
+   * Own features' Shapley values where other parties' splits take no part, and what those parties add to the margin
+   * afterwards. No outcome of their splits is needed: the score alone.
+   * @param margins per row and output
+   */
+  async ownValues(
+    { idCount, columns }: Pick<BatchOutcomes, "idCount" | "columns">,
+    range: TreeRange,
+    margins: Float64Array,
+  ): Promise<Float64Array> {
+    const { trees, outputCount = 1, baseMargin } = this.#share;
+    const starts = this.#model.baseMargins(columns);
+    const others = this.#model.ownFeatures.length;
+    const values = await contributionsOf(
+      {
+        trees,
+        outputCount,
+        columnCount: others + 1,
+        range,
+        playersOf: (tree) =>
+          playersBy(
+            trees[tree],
+            (rule) => (isOwnRule(rule) ? rule.feature : null),
+            (rule) => (isOwnRule(rule) ? this.#model.placeOf(rule) : others),
+          ),
+        goesLeft: this.#model.ownOutcomes(columns),
+      },
+      idCount,
+      (row) => starts?.[row] ?? baseMargin,
+    );
+    const width = others + 2;
+    margins.forEach((margin, i) => {
+      const known = values.subarray(i * width, (i + 1) * width);
+      known[others] = margin - known.reduce((sum, value) => sum + value, 0);
+    });
+    return values;
   }
 
   /**
@@ -112,4 +150,15 @@ export class Explainer {
       (rule) => (isOwnRule(rule) ? this.#model.placeOf(rule) : this.#model.ownFeatures.length + rule.owner - 1),
     );
   }
+}
+
+/** The names, each with underscores as far as one like it was there before. */
+function unlike(taken: readonly string[], names: readonly string[]): string[] {
+  const all = new Set(taken);
+  const unique = (name: string): string => (all.has(name) ? unique(`${name}_`) : name);
+  return names.map((name) => {
+    const free = unique(name);
+    all.add(free);
+    return free;
+  });
 }

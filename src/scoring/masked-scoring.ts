@@ -72,7 +72,7 @@ export class MaskedScoring implements ScoringProtocol {
       },
       ask,
     );
-    return { values: outputs.fromMargins(margins), unknown };
+    return { values: await outputs.fromMargins(margins, { idCount: ids.length, columns }), unknown };
   }
 
   #partners(idCount: number, timeoutMs: number): MaskedPartners {

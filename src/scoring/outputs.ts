@@ -26,6 +26,11 @@ export class Outputs {
     this.names = this.#valueNames();
   }
 
+  /** The names of SHAP values, of one class. */
+  get contributionNames(): readonly string[] {
+    return this.#wanted.kind === "own_contributions" ? this.#explainer.ownColumns : this.#explainer.columns;
+  }
+
   get perRow(): number {
     return this.names.length;
   }
@@ -45,7 +50,8 @@ export class Outputs {
     switch (this.#wanted.kind) {
       case "prediction":
       case "margin":
-        return this.fromMargins(this.#model.margins(batch, this.#trees));
+      case "own_contributions":
+        return this.fromMargins(this.#model.margins(batch, this.#trees), batch);
       case "leaf":
         return this.#leaves(batch);
       case "contributions":
@@ -54,9 +60,10 @@ export class Outputs {
     }
   }
 
-  /** Where only margins are known. */
-  fromMargins(margins: Float64Array): Float64Array {
+  /** Where only margins are known. @param batch the own columns */
+  async fromMargins(margins: Float64Array, batch: Pick<BatchOutcomes, "idCount" | "columns">): Promise<Float64Array> {
     const { objective, outputCount = 1 } = this.#share;
+    if (this.#wanted.kind === "own_contributions") return this.#explainer.ownValues(batch, this.#trees, margins);
     return this.#wanted.kind === "prediction" ? predictionsFrom(objective, margins, outputCount) : margins;
   }
 
@@ -83,7 +90,7 @@ export class Outputs {
     const perOutput = (name: string, k: number): string => (outputCount === 1 ? name : `${name}_${k}`);
     const outputs = Array.from({ length: outputCount }, (_, k) => k);
     if (isExplanation(this.#wanted)) {
-      const { columns } = this.#explainer;
+      const columns = this.contributionNames;
       return outputs.flatMap((k) => columns.map((name) => perOutput(name, k)));
     }
     if (kind === "leaf") {

@@ -126,6 +126,8 @@ function explained(
 ): ContributionSummary | null {
   const { kind, iterations } = wanted;
   if (!isExplanation(wanted) || iterations.begin > 0 || iterations.end > 0 || rows.length === 0) return null;
+  if (kind === "own_contributions")
+    return meanContributions({ ...share, passiveNames: ["all other parties"] }, features, values, rows, true);
   return meanContributions(share, features, values, rows, kind === "party_contributions");
 }
 

@@ -12,7 +12,6 @@ import { readIdentity } from "../party/identity.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import { connectScoring } from "../transport/tls-connect.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
-import { Explainer } from "./explainer.ts";
 import { MaskedScoring } from "./masked-scoring.ts";
 import { Outputs } from "./outputs.ts";
 import { PlainScoring } from "./plain-scoring.ts";
@@ -126,11 +125,6 @@ export class Scorer {
   /** Per feature the categories that trees split on; null for numbers. */
   get categoryNames(): readonly CategoryNames[] {
     return this.#model.categoryNames;
-  }
-
-  /** The names of SHAP values, of one class. */
-  get contributionNames(): readonly string[] {
-    return new Explainer(this.share, this.#model).columns;
   }
 
   /** Asks each party, once and without ids, whether it can score. */

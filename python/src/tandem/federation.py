@@ -38,7 +38,9 @@ class FederatedModel:
         self,
         people: Sequence | pandas.Index | pandas.DataFrame | str,
         *,
-        output: Literal["prediction", "margin", "leaf", "contributions", "party_contributions"] = "prediction",
+        output: Literal[
+            "prediction", "margin", "leaf", "contributions", "party_contributions", "own_contributions"
+        ] = "prediction",
         contributions: bool = False,
         iteration_range: tuple[int, int] | None = None,
         unknown: Literal["refuse", "skip", "missing"] = "refuse",

@@ -18,6 +18,7 @@ interface PredictFlags {
   readonly predLeaf?: boolean;
   readonly contributions?: boolean;
   readonly partyContributions?: boolean;
+  readonly ownContributions?: boolean;
   readonly iterationRange?: string;
   readonly json?: boolean;
 }
@@ -44,6 +45,10 @@ export function predictCommand(): Command {
     .option("--pred-leaf", "node id of the leaf in each tree instead of a prediction")
     .option("--contributions", "SHAP values: of each own feature, a total per passive party, and the bias")
     .option("--party-contributions", "the same with each passive party as one feature; no consent needed")
+    .option(
+      "--own-contributions",
+      "the same with all other parties as one, from the score alone; also with masked scoring",
+    )
     .option("--iteration-range <a:b>", "use rounds a to b - 1 only; a:0: from a to the last")
     .option("--json", "print the result as one line of JSON")
     .action(async (flags: PredictFlags) => {
@@ -65,12 +70,14 @@ export function predictCommand(): Command {
 }
 
 /** @throws TandemError USAGE */
-function wantedBy({ outputMargin, predLeaf, contributions, partyContributions, iterationRange }: PredictFlags): Wanted {
+function wantedBy(flags: PredictFlags): Wanted {
+  const { outputMargin, predLeaf, contributions, partyContributions, ownContributions, iterationRange } = flags;
   const asked = [
     { flag: "--output-margin", isAsked: outputMargin, kind: "margin" },
     { flag: "--pred-leaf", isAsked: predLeaf, kind: "leaf" },
     { flag: "--contributions", isAsked: contributions, kind: "contributions" },
     { flag: "--party-contributions", isAsked: partyContributions, kind: "party_contributions" },
+    { flag: "--own-contributions", isAsked: ownContributions, kind: "own_contributions" },
   ] as const;
   const [first, second] = asked.filter(({ isAsked }) => isAsked === true);
   if (second !== undefined) throw new TandemError("USAGE", `${first.flag} and ${second.flag} exclude each other`);

@@ -67,6 +67,7 @@ function byDefinition(tree: Tree<Rule>, index: number, row: number, features: nu
   return [...values, worth(0)];
 }
 
+/** @param features players: splits on others take no part */
 async function explained(trees: readonly Tree<Rule>[], features: number, rows: number, outputCount = 1, scale = 1) {
   const values = await contributionsOf(
     {
@@ -77,7 +78,7 @@ async function explained(trees: readonly Tree<Rule>[], features: number, rows: n
       playersOf: (tree) =>
         playersBy(
           trees[tree],
-          ({ feature }) => feature,
+          ({ feature }) => (feature < features ? feature : null),
           ({ feature }) => feature,
         ),
       scaleOf: () => scale,
@@ -95,6 +96,20 @@ const closeTo = (expected: readonly number[]): unknown[] =>
   expected.map((value) => expect.closeTo(value, 10) as unknown);
 
 describe("values are Shapley's, by definition", () => {
+  test("of some of the features, where splits on others take no part", async () => {
+    const random = new SeededRandom("shap-absent");
+    for (let i = 0; i < 20; i++) {
+      const present = random.below(4);
+      const tree = randomTree(random, 4, 5);
+      const of = await explained([tree], present, 3);
+      for (let row = 0; row < 3; row++) {
+        const expected = byDefinition(tree, 0, row, present, 0);
+        expected[present] += row;
+        expect(of(row)).toEqual(closeTo(expected));
+      }
+    }
+  });
+
   test("of trees of any shape, with features that occur several times on a path", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 1e6 }), fc.integer({ min: 0, max: 5 }), async (seed, depth) => {

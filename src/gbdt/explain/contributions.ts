@@ -8,20 +8,20 @@ import { type CategoryNames, columnTest } from "../split/split-test.ts";
 import type { Model } from "../tree/model.ts";
 import type { LeafNode, SplitRule, Tree } from "../tree/tree.ts";
 import { withWeightsInLeaves } from "../tree/weighted-trees.ts";
-import { addTreeContributions, type ContributionTable } from "./tree-contributions.ts";
+import { absentPlayer, addTreeContributions, type ContributionTable } from "./tree-contributions.ts";
 
 /** Which splits of a tree count as one feature (a player), and where its values are added. */
 export interface TreePlayers {
-  /** Per node: the player of its split, from 0 on; unused for leaves. */
+  /** Per node: the player of its split, from 0 on, or absentPlayer; unused for leaves. */
   readonly players: Int32Array;
   /** Per player. */
   readonly columns: Int32Array;
 }
 
-/** Players by a key of each split. */
+/** Players by a key of each split; null: the split takes no part. */
 export function playersBy<R>(
   tree: Tree<R>,
-  keyOf: (rule: R, node: number) => string | number,
+  keyOf: (rule: R, node: number) => string | number | null,
   columnOf: (rule: R, node: number) => number,
 ): TreePlayers {
   const found = new Map<string | number, number>();
@@ -29,6 +29,7 @@ export function playersBy<R>(
   const players = Int32Array.from(tree, (at, node) => {
     if (at.kind === "leaf") return -1;
     const key = keyOf(at.rule, node);
+    if (key === null) return absentPlayer;
     const player = found.get(key) ?? columns.push(columnOf(at.rule, node)) - 1;
     found.set(key, player);
     return player;

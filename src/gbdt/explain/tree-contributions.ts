@@ -10,9 +10,12 @@ import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.t
 import type { LeafNode, Tree } from "../tree/tree.ts";
 import { LeafShares } from "./leaf-shares.ts";
 
+/** The player of splits that take no part: an instance goes both ways, by the covers, in every coalition. */
+export const absentPlayer = -1;
+
 export interface ExplainedTree {
   readonly tree: Tree<unknown>;
-  /** Per node: the player of its split, from 0 on. */
+  /** Per node: the player of its split, from 0 on, or absentPlayer. */
   readonly players: ArrayLike<number>;
   /** Per player: the column to which its values are added. */
   readonly columns: ArrayLike<number>;
@@ -100,6 +103,8 @@ class Walk {
   readonly #tabledFor: Int32Array;
   readonly #tabledPlayers: number;
   #long = new Float64Array(0);
+  /** The product of the cover ratios of the path's splits that take no part. */
+  #absentPart = 1;
   #firstRow = 0;
   #rowCount = 0;
 
@@ -128,6 +133,15 @@ class Walk {
       return;
     }
     const [left, right] = coverRatios(tree, id);
+    if (players[id] === absentPlayer) {
+      const part = this.#absentPart;
+      this.#absentPart = part * left;
+      this.#visit(node.left, depth);
+      this.#absentPart = part * right;
+      this.#visit(node.right, depth);
+      this.#absentPart = part;
+      return;
+    }
     const met = this.#players.indexOf(players[id]);
     const slot = met === -1 ? this.#players.push(players[id]) - 1 : met;
     const before = met === -1 ? 1 : this.#z[slot];
@@ -165,7 +179,7 @@ class Walk {
     if (count === 0) return;
     const columns = Int32Array.from(this.#players, (player) => this.#explained.columns[player]);
     for (const { output, weightOf } of this.#explained.outputs) {
-      const weight = weightOf(leaf);
+      const weight = weightOf(leaf) * this.#absentPart;
       if (weight === 0) continue;
       if (count <= this.#tabledPlayers) this.#addTabled(id, states, columns, output, weight);
       else this.#addLong(states, columns, output, weight);

@@ -41,7 +41,8 @@ const asked = {
     .meta({
       description:
         "prediction unless something else is named; leaf: node ids, one per tree; contributions: SHAP values, in " +
-        "party_contributions with each passive party as one feature",
+        "party_contributions with each passive party as one feature; own_contributions: own features, and all others " +
+        "together",
     }),
   iteration_range: z
     .tuple([round, round], "must be two numbers of rounds")

@@ -26,7 +26,7 @@ export interface EndpointOptions {
   /** The one of them that every row must have; null if there is none. */
   readonly requiredColumn: { readonly place: number; readonly name: string } | null;
   /** The names of SHAP values, of one class. */
-  readonly contributionNames: readonly string[];
+  readonly contributionNames: (wanted: Wanted) => readonly string[];
   readonly normalise: readonly Normalisation[];
   readonly requestIdsMax: number;
   /** Score ids that a party does not hold as if all their values there were missing. */
@@ -77,7 +77,7 @@ export class PredictEndpoint {
         return this.#refused(requested.given, unknownTo(unknown));
       this.#options.onRow("scored");
       const values = valuesOf(scores?.predictions ?? new Float64Array(0), row, ids.length);
-      if (isExplanation(wanted)) return { id: requested.given, contributions: this.#contributions(values) };
+      if (isExplanation(wanted)) return { id: requested.given, contributions: this.#contributions(values, wanted) };
       return { id: requested.given, ...this.#prediction(values, wanted) };
     });
     const { model } = this.#options;
@@ -100,8 +100,8 @@ export class PredictEndpoint {
   }
 
   /** Values by their names; of several classes one after the other. */
-  #contributions(values: readonly number[]): Contributions | Contributions[] {
-    const { contributionNames: names } = this.#options;
+  #contributions(values: readonly number[], wanted: Wanted): Contributions | Contributions[] {
+    const names = this.#options.contributionNames(wanted);
     const all = Array.from({ length: values.length / names.length }, (_, k) =>
       Object.fromEntries(names.map((name, i) => [name, values[k * names.length + i]])),
     );

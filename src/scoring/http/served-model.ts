@@ -68,7 +68,7 @@ export class ServedModel {
       features: scorer.features,
       categoryNames: scorer.categoryNames,
       requiredColumn: scorer.requiredColumn,
-      contributionNames: scorer.contributionNames,
+      contributionNames: (wanted) => scorer.outputs(wanted).contributionNames,
       normalise: config.data.normalise,
       requestIdsMax: parameters.request_ids,
       unknownAsMissing,

@@ -122,7 +122,7 @@ const http: FuzzFormat = {
       requestIdsMax: 100,
       unknownAsMissing: false,
       ownRows: { rows: async () => index },
-      contributionNames: ["bias"],
+      contributionNames: () => ["bias"],
       batcher: { score: async ({ ids }) => ({ predictions: new Float64Array(ids.length), unknown: new Map() }) },
       onRow() {},
     });
