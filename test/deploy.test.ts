@@ -1,6 +1,6 @@
 /**
  * Runs the commands of docs/deploy.md verbatim, one company after the other, with two loopback addresses instead of two
- * hosts; then those of docs/feature-sources.md, where MariaDB is installed.
+ * hosts; then those of docs/registry.md, and of docs/feature-sources.md where MariaDB is installed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -222,6 +222,28 @@ async function exactAuc(held: ReadonlySet<string>): Promise<number> {
   const { metrics } = await trainPlain({ job, train, test: partyTables(true), rows, samplingSecrets: ["", ""] });
   return metrics.test?.auc ?? Number.NaN;
 }
+
+test("the registry, verbatim: promoted with the retailer's agreement, rolled back and retired", async () => {
+  const outputs: string[] = [];
+  let party: ReturnType<typeof run> | undefined;
+  for (const block of blocks("registry.md", port)) {
+    const started = run(block, environment);
+    if (block.background) {
+      party = started;
+      await started.says('"event":"listening"');
+      continue;
+    }
+    const { code, output } = await started.ended;
+    expect(code, `${block.commands}\n${output}`).toBe(0);
+    outputs.push(output);
+  }
+  party?.child.kill("SIGTERM");
+  expect((await party?.ended)?.code).toBe(0);
+  const text = outputs.join("\n");
+  expect(text).toMatch(/nothing was changed: retailer cannot score with the model of job summer-model: .*\(POLICY\)/);
+  expect(text).toMatch(/credit@1 +champion +spring-model/);
+  expect(outputs.at(-1)).toMatch(/credit@2 +retired +summer-model/);
+});
 
 test.skipIf(withoutMariadb !== null)("features from MariaDB, verbatim: the same scores", async () => {
   const server = await MariadbServer.start();
