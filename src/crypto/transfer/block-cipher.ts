@@ -21,7 +21,10 @@ function ecb(key: Uint8Array): Cipher {
 
 /** pi of each block. */
 function permuted(blocks: Uint32Array): Uint32Array {
-  return words(permutation.update(bytesOf(blocks)));
+  const { buffer, byteOffset, length } = permutation.update(bytesOf(blocks)); // new bytes, which no other has
+  return byteOffset % 4 === 0
+    ? new Uint32Array(buffer, byteOffset, length / 4)
+    : words(new Uint8Array(buffer, byteOffset, length));
 }
 
 /** One stream per key: AES-CTR, in pieces that can be asked for in any order. */

@@ -30,7 +30,15 @@ import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.t
 import { baseCount, type BaseReceiverKeys, type BaseSenderKeys } from "./base-ot.ts";
 import { transposed } from "./bit-transpose.ts";
 import { bytesOf, hashRows, Streams, words, wordsPerBlock } from "./block-cipher.ts";
-import { MatrixChecks, maskWords, proofBytes, proofOf, withMask } from "./matrix-proof.ts";
+import {
+  type ColumnHashes,
+  columnHashes,
+  MatrixChecks,
+  maskWords,
+  proofBytes,
+  proofOf,
+  withMask,
+} from "./matrix-proof.ts";
 import { addResidues, negatives } from "./residues.ts";
 
 /** Transfers per slice. */
@@ -40,6 +48,18 @@ const chunkBlocks = (chunkCount / 32 + maskWords) / wordsPerBlock;
 const chunkBytes = columnBytes(chunkCount) + proofBytes;
 /** Batch numbers that are remembered one by one; older ones are all refused. */
 const batchesRemembered = 1024;
+
+/** The arithmetic of a matrix: the portable one is the oracle of others. */
+export interface MatrixKernel {
+  readonly columnHashes: ColumnHashes;
+  /** Rows of four words from columns, without the mask at their ends. */
+  rows(columns: Uint32Array, wordCount: number): Uint32Array;
+}
+
+export const portableMatrices: MatrixKernel = {
+  columnHashes,
+  rows: (columns, wordCount) => transposed(columns, wordCount, 0, wordCount - maskWords),
+};
 
 /** How many words belong to one transfer, and how many of them make one integer. */
 export interface Shape {
@@ -81,10 +101,12 @@ export class TransferSender {
   readonly #streams: Streams;
   readonly #batches = new SingleUse();
   readonly #checks: MatrixChecks;
+  readonly #kernel: MatrixKernel;
 
-  constructor({ choices, keys }: Pick<BaseReceiverKeys, "choices" | "keys">) {
+  constructor({ choices, keys }: Pick<BaseReceiverKeys, "choices" | "keys">, kernel: MatrixKernel = portableMatrices) {
     this.#secret = words(choices);
-    this.#checks = new MatrixChecks(this.#secret);
+    this.#kernel = kernel;
+    this.#checks = new MatrixChecks(this.#secret, kernel.columnHashes);
     this.#streams = new Streams(keys);
   }
 
@@ -105,7 +127,7 @@ export class TransferSender {
     this.#batches.take(batch);
     const kept = new Uint32Array(values.length);
     const corrections = values.slice();
-    for (const { first, end, wordCount, columnWords, block, from, to } of chunksOf(count)) {
+    for (const { first, end, columnWords, block, from, to } of chunksOf(count)) {
       const columns = this.#streams.columns({ batch, block }, columnWords);
       const sent = words(matrix.subarray(from, to));
       for (let j = 0; j < baseCount; j++) {
@@ -114,7 +136,7 @@ export class TransferSender {
       }
       const proof = matrix.subarray(to, to + proofBytes);
       this.#checks.check({ batch, first }, matrix.subarray(from, to), proof, columns);
-      const rows = transposed(columns, columnWords, 0, wordCount).subarray(0, 4 * (end - first));
+      const rows = this.#kernel.rows(columns, columnWords).subarray(0, 4 * (end - first));
       const own = hashRows(rows, batch, first, width);
       for (let i = 0; i < rows.length; i++) rows[i] ^= this.#secret[i & 3];
       const other = hashRows(rows, batch, first, width);
@@ -131,8 +153,10 @@ export class TransferSender {
 export class TransferReceiver {
   readonly #streams: readonly [Streams, Streams];
   readonly #batches = new SingleUse();
+  readonly #kernel: MatrixKernel;
 
-  constructor(pairs: BaseSenderKeys) {
+  constructor(pairs: BaseSenderKeys, kernel: MatrixKernel = portableMatrices) {
+    this.#kernel = kernel;
     this.#streams = [new Streams(pairs.map(([key]) => key)), new Streams(pairs.map(([, key]) => key))];
   }
 
@@ -153,8 +177,8 @@ export class TransferReceiver {
       for (let j = 0, at = 0; j < baseCount; j++)
         for (let w = 0; w < columnWords; w++, at++) sent[at] ^= columns[at] ^ choices[w];
       matrix.set(bytesOf(sent), from);
-      matrix.set(proofOf({ batch, first }, bytesOf(sent), choices, columns), to);
-      const rows = transposed(columns, columnWords, 0, wordCount).subarray(0, 4 * (end - first));
+      matrix.set(proofOf({ batch, first }, bytesOf(sent), choices, columns, this.#kernel.columnHashes), to);
+      const rows = this.#kernel.rows(columns, columnWords).subarray(0, 4 * (end - first));
       shares.set(hashRows(rows, batch, first, width), first * width);
       if (isSliceOver()) await nextSlice();
     }

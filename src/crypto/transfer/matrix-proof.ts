@@ -38,7 +38,7 @@ export interface PiecePlace {
 /** The hash of each column at a point. @param wordCount of a column; the last four are the mask */
 export type ColumnHashes = (point: Uint8Array, columns: Uint32Array, wordCount: number) => Uint32Array;
 
-const columnHashes: ColumnHashes = (point, columns, wordCount) => new ColumnHash(point).of(columns, wordCount);
+export const columnHashes: ColumnHashes = (point, columns, wordCount) => new ColumnHash(point).of(columns, wordCount);
 
 /** The choices of a piece's rows, and random ones after them. */
 export function withMask(choices: Uint32Array): Uint32Array {

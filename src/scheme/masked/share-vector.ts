@@ -38,6 +38,12 @@ export class ShareVector {
     const rowCount = this.#stride / width;
     const sums = new Uint32Array(rowCount * runs.length * width);
     let from = 0;
+    // With one run a product's rows are side by side as the sums are.
+    if (runs.length === 1) {
+      for (; from < runs[0] * this.#stride; from += this.#stride)
+        addResidues(sums, this.words, this.#limbs, 1, 0, from, this.#stride);
+      return sums;
+    }
     runs.forEach((length, run) => {
       for (let product = 0; product < length; product++) {
         for (let row = 0; row < rowCount; row++, from += width) {

@@ -29,6 +29,7 @@ import {
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import { limbsMax } from "./exact-weights.ts";
+import { matrixKernel } from "./matrix-kernel.ts";
 import type { OwnConditions, PassiveMasking, PendingSums } from "./masking.ts";
 import { addScoreNoise } from "./score-noise.ts";
 import { pickBits, ShareVector } from "./share-vector.ts";
@@ -95,7 +96,10 @@ export class TransferPassive implements PassiveMasking {
     const receivers: TransferReceiver[] = [];
     for (const [i, { party }] of this.#from.entries())
       receivers.push(
-        new TransferReceiver(await baseSenderKeys(this.#base, choices[i], baseContext(party, this.#party))),
+        new TransferReceiver(
+          await baseSenderKeys(this.#base, choices[i], baseContext(party, this.#party)),
+          matrixKernel(),
+        ),
       );
     this.#senders ??= [];
     this.#receivers = receivers;
@@ -117,7 +121,7 @@ export class TransferPassive implements PassiveMasking {
     for (const [i, { party }] of this.#to.entries()) {
       const chosen = await baseReceiverKeys(bases[i], baseContext(this.#party, party), osRandom);
       choices.push(chosen.points);
-      senders.push(new TransferSender(chosen));
+      senders.push(new TransferSender(chosen, matrixKernel()));
     }
     this.#senders = senders;
     return encodeMessage(TransferChoicesSchema, { choices });
