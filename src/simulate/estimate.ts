@@ -16,7 +16,10 @@ import { type CrewEstimate, type CrewQuestion, estimateCrews } from "./crew-esti
 import { type PreparedSimulation, prepareSimulation } from "./prepare-simulation.ts";
 import { recommendation, type Recommendation, type SchemeOutlook } from "./scheme-advice.ts";
 import { type GivenJob, resolveJob } from "../party/resolve-job.ts";
+import { checkDefences } from "../party/privacy-policy.ts";
+import { bitsFor, sumsMost } from "../protocol/hidden-sums.ts";
 import { type Job, secureKeyBits } from "../protocol/job.ts";
+import { type ComparisonCost, comparisonCost } from "../scheme/maximum/comparison-cost.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
 export interface Estimate extends Prediction {
@@ -106,8 +109,17 @@ async function outlook(
   try {
     const own = ofScheme();
     const layout = prepared.layoutFor(own);
-    const job = estimateJob({ ...prepared, job: own, layout }, await scheme.costModel({ keyBits }), questions);
-    const resolutionBits = prepared.resolutionFor(own, questions.rows ?? rowsOf(prepared));
+    checkDefences(own.privacy, name);
+    const rows = questions.rows ?? rowsOf(prepared);
+    const resolutionBits = prepared.resolutionFor(own, rows);
+    const isHidden = scheme.membership === "hidden";
+    const compared = await comparisonsOf({ ...prepared, job: own }, { rows, resolutionBits, isHidden });
+    const job = estimateJob(
+      { ...prepared, job: own, layout },
+      await scheme.costModel({ keyBits }),
+      questions,
+      compared,
+    );
     return { ...facts, estimate: { ...job, kernel: scheme.kernelName(), resolutionBits }, refusal: null };
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
@@ -131,6 +143,7 @@ export function estimateJob(
   { train, job, layout }: EstimatedJob,
   costs: CostModel,
   questions: EstimateQuestions = {},
+  compared: readonly ComparisonCost[] = [],
 ): Omit<Estimate, "kernel" | "resolutionBits"> {
   const { training } = job;
   const rows = questions.rows ?? train[0].ids.length;
@@ -144,9 +157,9 @@ export function estimateJob(
     nodesMax: nodesPerOutput(training),
     outputsPerRound: layout.slots.length / 2,
     layout,
-    passives: train.slice(1).map((table) => passiveShape(table, binningOf(job), times)),
+    passives: train.slice(1).map((table) => passiveShape(table, binningOf(job), times, job.privacy.hidden_sums)),
   };
-  const prediction = costs.predict(shape);
+  const prediction = withComparisons(costs.predict(shape), shape, compared);
   const cores = availableParallelism();
   const { crew, line } = questions;
   const cpuSeconds = prediction.passiveCpuSeconds.reduce((a, b) => a + b, prediction.activeCpuSeconds);
@@ -157,7 +170,7 @@ export function estimateJob(
     cpuSeconds,
     wallSeconds: trainingSeconds + startSeconds,
     secondsPerTree: trainingSeconds / rounds,
-    ...(line === undefined ? {} : { overLine: overLine(line, prediction, shape) }),
+    ...(line === undefined ? {} : { overLine: overLine(line, prediction, shape, compared) }),
     ...(crew === undefined ? {} : { crews: estimateCrews(prediction, shape, { ...crew, cores }) }),
   };
 }
@@ -167,22 +180,64 @@ function overLine(
   { megabitsPerSecond, roundTripMs }: Line,
   { bytes, activeCpuSeconds, passiveCpuSeconds }: Prediction,
   { trees, depth }: JobShape,
+  compared: readonly ComparisonCost[],
 ): LineEstimate {
   const cores = availableParallelism();
   const computing = (activeCpuSeconds + Math.max(0, ...passiveCpuSeconds)) / cores / (1 - idleFraction);
   // All passive parties share the active party's line.
   const sending = (8 * (bytes.activeToPassive + bytes.passiveToActive)) / (megabitsPerSecond * 1e6);
-  const waiting = (trees * depth * waitingCallsPerLevel * roundTripMs) / 1000;
+  const callsPerLevel = waitingCallsPerLevel + Math.max(0, ...compared.map(({ requests }) => requests));
+  const waiting = (trees * depth * callsPerLevel * roundTripMs) / 1000;
   const lineSeconds = sending + waiting;
   const trainingSeconds = lineSeconds + computing;
   return { lineSeconds, wallSeconds: trainingSeconds + startSeconds, secondsPerTree: trainingSeconds / trees };
 }
 
-/** @param times factor on the table's number of rows */
-function passiveShape(table: PartyTable, binning: BinningParameters, times: number): PassiveShape {
+/** Per passive party what a node's comparison costs; none where sums are sent. */
+async function comparisonsOf(
+  { train, job }: Pick<PreparedSimulation, "train" | "job">,
+  { rows, resolutionBits, isHidden }: { rows: number; resolutionBits: number; isHidden: boolean },
+): Promise<ComparisonCost[]> {
+  if (!job.privacy.hidden_sums) return [];
+  const bits = bitsFor(sumsMost(rows, resolutionBits) + 2 * job.training.lambda * 2 ** resolutionBits);
+  const costs: ComparisonCost[] = [];
+  for (const table of train.slice(1)) {
+    const candidates = listCandidates(binTable(table, binningOf(job))).length;
+    // Masks of the lattice scheme are narrow, so that shares are widened first.
+    costs.push(await comparisonCost({ bits, ...(isHidden ? { shareBits: bits + 2 } : {}) }, candidates));
+  }
+  return costs;
+}
+
+/** Every node of a complete tree is compared. */
+function withComparisons(
+  prediction: Prediction,
+  { trees, depth, outputsPerRound }: JobShape,
+  compared: readonly ComparisonCost[],
+): Prediction {
+  if (compared.length === 0) return prediction;
+  const nodes = trees * outputsPerRound * (2 ** depth - 1);
+  const of = (value: (cost: ComparisonCost) => number): number =>
+    nodes * compared.reduce((sum, cost) => sum + value(cost), 0);
+  return {
+    ...prediction,
+    activeCpuSeconds: prediction.activeCpuSeconds + of(({ seconds }) => seconds),
+    passiveCpuSeconds: prediction.passiveCpuSeconds.map((seconds, i) => seconds + nodes * compared[i].seconds),
+    bytes: {
+      activeToPassive: prediction.bytes.activeToPassive + of(({ bytesToPassive }) => bytesToPassive),
+      passiveToActive: prediction.bytes.passiveToActive + of(({ bytesToActive }) => bytesToActive),
+    },
+  };
+}
+
+/**
+ * @param times factor on the table's number of rows
+ * @param sumsLeft the left side of every candidate is summed, also over the most frequent bin
+ */
+function passiveShape(table: PartyTable, binning: BinningParameters, times: number, sumsLeft: boolean): PassiveShape {
   const features = binTable(table, binning);
   const rows = Uint32Array.from({ length: table.ids.length }, (_, i) => i);
-  const skipped = mostFrequentBins(features, rows);
+  const skipped = sumsLeft ? new Int32Array(features.length).fill(-1) : mostFrequentBins(features, rows);
   let rootAdditions = 0;
   features.forEach((feature, f) => {
     for (const bin of feature.bins) if (bin !== skipped[f]) rootAdditions++;
