@@ -177,6 +177,14 @@ describe("a batch that was opened", () => {
       await again(bytes.map((byte, i) => (i === at ? byte ^ (1 << (at % 8)) : byte)));
   });
 
+  it("opens 2B + 1 bits of each node, in the last answer", async () => {
+    const { kept: winners } = await kept();
+    expect(winners.opened).toHaveLength(Math.ceil((nodes.length * (2 * bits + 1)) / 8));
+    const { active, passive } = begun();
+    const { answers } = await converse(active, passive);
+    expect(answers.at(-1)).toHaveLength(winners.opened.length);
+  });
+
   it("is not opened before it is kept", async () => {
     const sums = dealt(nodes, bits, new SeededRandom("shares"));
     batch += 1;

@@ -14,7 +14,7 @@ function asked(
   sigma: number,
   count: number,
   isShuffled = false,
-): { readonly side: Uint8Array; readonly share: number; readonly jobs: NoisyAnswers[] } {
+): { readonly side: Uint8Array; readonly prior: Float64Array; readonly jobs: NoisyAnswers[] } {
   const random = new SeededRandom(`noise ${sigma}`);
   const positions = Array.from({ length: transcript.trees[0].nodes[0].suppressed.length }, (_, position) => position);
   const sides = positions.map((position) => {
@@ -31,7 +31,7 @@ function asked(
   const jobs = Array.from({ length: count }, () =>
     noisyAnswers(transcript, position, side, { sigma: sigma * unit }, random),
   );
-  return { side, share: shares[position], jobs };
+  return { side, prior: new Float64Array(people).fill(shares[position]), jobs };
 }
 
 function shuffled(side: Uint8Array, random: SeededRandom): Uint8Array {
@@ -44,10 +44,10 @@ test("finds nearly every side without noise, little with it, and more from sever
   const table = randomTable("linear", { rows: people, features: [2, 2] });
   const job = await attackedJob(table, { num_round: 15, max_depth: 3, max_bin: 8 }, [], {}, "hidden");
   const learned = (sigma: number, count: number, isShuffled = false): number => {
-    const { side, share, jobs } = asked(job, sigma, count, isShuffled);
-    const bits = learnedBits(linearGuess(jobs, share, people), side);
+    const { side, prior, jobs } = asked(job, sigma, count, isShuffled);
+    const bits = learnedBits(linearGuess(jobs, prior), prior, side);
     // A column that depends on the label also shows in averages over similar people, which noise does not hide.
-    if (isShuffled) expect(bits).toBeLessThan(1.25 * channelBits(jobs, share, people) + 0.05);
+    if (isShuffled) expect(bits).toBeLessThan(1.25 * channelBits(jobs, prior) + 0.05);
     return bits;
   };
   // Positive control.
@@ -61,7 +61,7 @@ test("finds nearly every side without noise, little with it, and more from sever
 test("the channel of n jobs is that of one with the noise divided by the root of n", async () => {
   const table = randomTable("linear jobs", { rows: people, features: [1, 1] });
   const job = await attackedJob(table, { num_round: 5, max_depth: 2, max_bin: 8 }, [], {}, "hidden");
-  const { share, jobs } = asked(job, 6, 4);
+  const { prior, jobs } = asked(job, 6, 4);
   const averaged = asked(job, 3, 1);
-  expect(channelBits(jobs, share, people)).toBeCloseTo(channelBits(averaged.jobs, share, people), 9);
+  expect(channelBits(jobs, prior)).toBeCloseTo(channelBits(averaged.jobs, prior), 9);
 });

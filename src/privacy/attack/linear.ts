@@ -1,9 +1,9 @@
 /**
  * A6: the best linear guess of which people are on one side of a candidate, from all of its noisy sums: those of a job,
- * or of several jobs about the same people, whose noise is averaged with them. With the sides b, of which a share p is
- * on the side that is summed, and rows A in units of the noise, it is
+ * or of several jobs about the same people, whose noise is averaged with them. With the sides b, what is known of them
+ * without sums as probabilities p, and rows A in units of the noise, it is
  *
- *   p + v A' (I + v A A')^-1 (y - p A 1)        v = p (1 - p)
+ *   p + V A' (I + A V A')^-1 (y - A p)        V = diag(p (1 - p))
  *
  * It is what a semi-honest party with the sums can compute, and so a lower bound of what noise hides.
  */
@@ -50,59 +50,50 @@ export function noisyAnswers(
   return { rows, answers: Float64Array.from(answers) };
 }
 
-/** Per person the guess. @param share of the people on the side */
-export function linearGuess(jobs: readonly NoisyAnswers[], share: number, people: number): Float64Array {
+/** Per person the guess. @param prior per person the probability of being on the side, given the outcomes of splits */
+export function linearGuess(jobs: readonly NoisyAnswers[], prior: Float64Array): Float64Array {
   const rows = jobs.flatMap((job) => job.rows);
   const answers = jobs.flatMap((job) => Array.from(job.answers));
-  const variance = share * (1 - share);
-  const matrix = products(rows, people);
-  matrix.forEach((row, i) => {
-    for (let k = 0; k < row.length; k++) row[k] = variance * row[k] + (i === k ? 1 : 0);
+  const rest = Float64Array.from(answers, (answer, i) => {
+    const { members, values } = rows[i];
+    return members.reduce((left, person, k) => left - prior[person] * values[k], answer);
   });
-  const rest = Float64Array.from(answers, (answer, i) => answer - share * total(rows[i].values));
-  const weights = solved(matrix, rest);
-  const guess = new Float64Array(people).fill(share);
+  const weights = solved(covariance(rows, prior), rest);
+  const guess = prior.slice();
   rows.forEach(({ members, values }, i) =>
-    members.forEach((person, k) => (guess[person] += variance * values[k] * weights[i])),
+    members.forEach((person, k) => (guess[person] += varianceOf(prior[person]) * values[k] * weights[i])),
   );
   return guess;
 }
 
-/** Bits per person that a guess reveals of the sides, as of a Gaussian channel with the same error. */
-export function learnedBits(guess: Float64Array, side: Uint8Array): number {
-  const share = total(Float64Array.from(side)) / side.length;
-  const left = guess.reduce((sum, value, i) => sum + (value - side[i]) ** 2, 0);
-  const before = side.reduce((sum, value) => sum + (value - share) ** 2, 0);
-  return Math.max(0, -Math.log2(left / before) / 2);
+/** Bits per person that a guess reveals beyond the prior, as of a Gaussian channel with the same error. */
+export function learnedBits(guess: Float64Array, prior: Float64Array, side: Uint8Array): number {
+  const errorOf = (values: Float64Array): number => values.reduce((sum, value, i) => sum + (value - side[i]) ** 2, 0);
+  const open = prior.reduce((count, share) => count + (varianceOf(share) > 0 ? 1 : 0), 0);
+  if (open === 0) return 0;
+  return (Math.max(0, -Math.log2(errorOf(guess) / errorOf(prior)) / 2) * open) / prior.length;
 }
 
 /** The most that any algorithm learns from answers about one candidate, in bits per person. */
-export function channelBits(jobs: readonly NoisyAnswers[], share: number, people: number): number {
-  const variance = share * (1 - share);
-  const matrix = products(
-    jobs.flatMap((job) => job.rows),
-    people,
-  );
-  matrix.forEach((row, i) => {
-    for (let k = 0; k < row.length; k++) row[k] = variance * row[k] + (i === k ? 1 : 0);
-  });
-  const factor = cholesky(matrix);
-  return factor.reduce((sum, row, i) => sum + Math.log2(row[i]), 0) / people;
+export function channelBits(jobs: readonly NoisyAnswers[], prior: Float64Array): number {
+  const rows = jobs.flatMap((job) => job.rows);
+  const factor = cholesky(covariance(rows, prior));
+  return factor.reduce((sum, row, i) => sum + Math.log2(row[i]), 0) / prior.length;
 }
 
-const total = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0);
+const varianceOf = (share: number): number => share * (1 - share);
 
-/** A A', row by row. */
-function products(rows: NoisyAnswers["rows"], people: number): Float64Array[] {
+/** I + A V A', row by row. */
+function covariance(rows: NoisyAnswers["rows"], prior: Float64Array): Float64Array[] {
   const matrix = rows.map(() => new Float64Array(rows.length));
-  const dense = new Float64Array(people);
+  const dense = new Float64Array(prior.length);
   rows.forEach(({ members, values }, a) => {
-    members.forEach((person, i) => (dense[person] = values[i]));
+    members.forEach((person, i) => (dense[person] = varianceOf(prior[person]) * values[i]));
     for (let b = 0; b <= a; b++) {
       const other = rows[b];
       let sum = 0;
       for (let i = 0; i < other.members.length; i++) sum += dense[other.members[i]] * other.values[i];
-      matrix[a][b] = matrix[b][a] = sum;
+      matrix[a][b] = matrix[b][a] = sum + (a === b ? 1 : 0);
     }
     for (const person of members) dense[person] = 0;
   });
