@@ -93,7 +93,7 @@ async function figuresOf(
   const bySplits = judged && guessFromOwnSplits(features, splits, judged);
   const byMembers =
     judged && membership.membersAreSent ? guessLabels(transcript, labels, instances, judged.margins, knownCount) : null;
-  const { opened, lost } = privacy.hidden_sums === true ? openedCounts(transcript) : { opened: 0, lost: 0 };
+  const { opened, lost } = job.privacy.hidden_sums ? openedCounts(transcript) : { opened: 0, lost: 0 };
   const bounds = exposure.columns.flatMap(({ sumsBound }) => sumsBound ?? []);
   return {
     table: table.name,

@@ -38,7 +38,7 @@ export async function measureNoise({ data, only, seed, noises, jobs, onRow }: No
       const job = resolveJob({
         scheme: "lattice",
         training: { ...training, seed, objective: table.objective },
-        privacy: { answer_noise: noise, min_people_share: 0.01 },
+        privacy: { privacy: "guarded", hidden_sums: false, answer_noise: noise },
       });
       const { schemes } = await trainRecorded({ job, train, test, names: train.map((_, i) => `party ${i}`) });
       const [party] = schemes[0].parties;
