@@ -113,6 +113,22 @@ export interface SchemeExposure {
   readonly isComplete: boolean;
 }
 
+/** What a preset costs: its metric on test rows, over splits of the rows and draws of noise. */
+export interface PresetPrice {
+  readonly preset: string;
+  /** "exact", "hidden", or their noise. */
+  readonly sums: string;
+  readonly metric: string;
+  /** Of the active party's own columns. */
+  readonly alone: number;
+  readonly value: number;
+  /** Share of the federation's gain; null: the others' columns add nothing. */
+  readonly kept: number | null;
+  /** Of single splits and draws. */
+  readonly lowest: number;
+  readonly highest: number;
+}
+
 /** What each party of a job can compute about the others' data. */
 export interface AuditResult {
   /** Gradients were drawn at random, since another party has the true ones: an upper estimate. */
@@ -121,6 +137,8 @@ export interface AuditResult {
   readonly labels: readonly LabelExposure[];
   /** The first is the job as it is; null: not requested. */
   readonly whatIf: readonly WhatIf[] | null;
+  /** What each preset costs; null or left out: not requested. */
+  readonly prices?: readonly PresetPrice[] | null | undefined;
   /** What each scheme would reveal, from one training; null: known for the job's own scheme only. */
   readonly schemes: readonly SchemeExposure[] | null;
 }

@@ -13,17 +13,23 @@ import type {
 } from "../../privacy/attack/audit-result.ts";
 import { guessLabels } from "../../privacy/attack/cells.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
-import { defenceNames } from "../../privacy/defences/defences.ts";
+import { defenceNames, type Preset } from "../../privacy/defences/defences.ts";
+import { resolveJob } from "../../party/resolve-job.ts";
+import type { Job } from "../../protocol/job.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import { prepareSimulation } from "../prepare-simulation.ts";
 import type { SimulateOptions } from "../simulate-options.ts";
 import { AttackBudget, type AttackTime } from "./attack-budget.ts";
+import { presetPrices, type PricedSplit } from "./preset-price.ts";
 import { changesTraining, whatIfs } from "./what-if.ts";
 import { type AuditedJob, type RecordedTraining, type SchemeDisclosure, trainRecorded } from "./recorded-training.ts";
 import { bestGuess, type AttackedScheme, mean, schemeRow } from "./scheme-row.ts";
 
 /** Compared in every audit of a table with the job's own scheme, if members are sent in one of the two only. */
 const comparedSchemes: readonly string[] = ["paillier", "lattice"];
+
+/** Splits of the rows that the price of a preset is the mean of. */
+const pricedSplits = 3;
 
 /** Labels that the passive party is assumed to know in the second label attack. */
 const knownLabels = 200;
@@ -61,7 +67,27 @@ export async function auditSimulation(options: SimulateOptions, audit: AuditOpti
     );
   }
   const { parties, labels, schemes } = first;
-  return { isEstimate: false, parties, labels, whatIf: audit.whatIf ? whatIf : null, schemes };
+  const prices = audit.whatIf ? await pricesOf(options, budget) : null;
+  return { isEstimate: false, parties, labels, whatIf: audit.whatIf ? whatIf : null, schemes, prices };
+}
+
+/** Splits of the rows by seeds of their own; a test table that was given stays the same. */
+async function pricesOf(options: SimulateOptions, budget: AttackBudget): Promise<AuditResult["prices"]> {
+  const given = { ...options.job, privacy: {} };
+  const { seed } = resolveJob(given).training;
+  const splits: PricedSplit[] = [];
+  for (let split = 0; split < pricedSplits; split++) {
+    const ofSplit = { ...given, training: { ...given.training, seed: seed + split } };
+    const prepared = await prepareSimulation({ ...options, job: ofSplit, onEvent: () => {} });
+    const { train, test } = prepared;
+    const job = (privacy: Preset): Job => ({
+      ...prepared.job,
+      privacy: resolveJob({ ...ofSplit, privacy: { privacy } }).privacy,
+    });
+    splits.push({ train, test, job });
+  }
+  budget.report("what presets cost: training", 0);
+  return presetPrices(splits);
 }
 
 /** Masked scoring does not change training, so the first audit's figures hold. */
