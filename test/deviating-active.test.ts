@@ -90,10 +90,10 @@ class Job {
     const finish = async (treeCount: number): Promise<void> => {
       driver.role.finishJob(create(ActiveJobFinishedSchema, { treeCount }));
       const [name, job, model] = ["shop", "j", "ab".repeat(32)];
-      await checkpoints.finish(
-        { name, job, model, active: "bank", splits: driver.role.ownSplits },
-        { model, scores: [], features: [] },
-      );
+      await checkpoints.finish({
+        share: { name, job, model, active: "bank", splits: driver.role.ownSplits },
+        reference: { model, scores: [], features: [] },
+      });
     };
     return { ...driver, finish };
   }

@@ -1,13 +1,10 @@
 /** The options of an evaluation: where scores are cut, what wrong decisions cost, the scale of points, and exports. */
-import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { mkdir } from "node:fs/promises";
 import { TandemError } from "../base/error.ts";
-import { computedTexts } from "../base/text/text-list.ts";
-import { writeCsv } from "../data/write-csv.ts";
 import type { ModelEvaluation } from "../record/evaluation/evaluation.ts";
 import { evaluationTables } from "../record/evaluation/tables.ts";
 import { type EvaluationTerms, usualTerms } from "../record/evaluation/terms.ts";
+import { writeTables } from "./tables-csv.ts";
 
 export interface EvaluationFlags {
   readonly cost?: string;
@@ -82,19 +79,10 @@ export function evaluationJson(evaluation: ModelEvaluation, terms: EvaluationTer
 }
 
 /** A file per table. @returns the files */
-export async function writeEvaluationCsv(
+export function writeEvaluationCsv(
   folder: string,
   evaluation: ModelEvaluation,
   terms: EvaluationTerms,
 ): Promise<string[]> {
-  await mkdir(resolve(folder), { recursive: true, mode: 0o700 });
-  const paths: string[] = [];
-  for (const { name, columns, rows } of evaluationTables(evaluation, terms)) {
-    const path = join(resolve(folder), `${name}.csv`);
-    const texts = columns.map((_, i) => computedTexts(rows.length, (row) => String(rows[row][i] ?? "")));
-    const names = columns.map((column) => column.name);
-    await writeCsv(path, names, texts, { mode: 0o600, atomic: true });
-    paths.push(path);
-  }
-  return paths;
+  return writeTables(folder, evaluationTables(evaluation, terms));
 }

@@ -31,6 +31,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     relay: async () => (await import("./company/relay.ts")).relayCommand(),
     worker: async () => (await import("./company/worker.ts")).workerCommand(),
     train: async () => (await import("./company/train.ts")).trainCommand(),
+    vet: async () => (await import("./company/vet.ts")).vetCommand(),
     align: async () => (await import("./company/align.ts")).alignCommand(),
   },
   "Use a model:": {

@@ -51,8 +51,47 @@ const setUp = call<"setUp">()({
       see: (candidateCount: number) => ({ candidateCount, bytes: 0 }),
       counts: { candidates: ({ candidateCount }) => candidateCount },
     }),
+    columns: observation({
+      learner: "active",
+      see: (columns: readonly { readonly name: string; readonly stability?: number | undefined }[]) => ({
+        columns: columns.length,
+        names: columns.filter(({ name }) => name !== "").length,
+        stabilities: columns.filter(({ stability }) => stability !== undefined).length,
+        bytes: 0,
+      }),
+      counts: {
+        vettedColumns: ({ columns }) => columns,
+        vettedNames: ({ names }) => names,
+        vettedStabilities: ({ stabilities }) => stabilities,
+      },
+    }),
   },
   ledger: {
+    vettedColumns: {
+      learner: "active",
+      what:
+        "in a vetting, which candidates belong to one column, in the order of its bins, and whether it has " +
+        "categories or missing values",
+      unit: "columns",
+      isOncePerJob: true,
+      scale: "features",
+    },
+    vettedNames: {
+      learner: "active",
+      what: "in a vetting, where the party's policy allows it, the names of its columns",
+      unit: "names",
+      isOncePerJob: true,
+      scale: "features",
+    },
+    vettedStabilities: {
+      learner: "active",
+      what:
+        "in a vetting, how far the distribution of a column among the common people is from that among the party's " +
+        "other people",
+      unit: "stability indices",
+      isOncePerJob: true,
+      scale: "features",
+    },
     candidates: {
       learner: "active",
       what: "number of features and of split candidates",

@@ -115,6 +115,7 @@ export function policyFacts(
     alignment: { activeIds: policy.max_active_ids, passiveIds: table.ids.length },
     columnsAreSampled: null,
     groups: null,
+    ...(policy.vetting === "refused" ? {} : { vetting: { isNamed: policy.vetting === "named", isJob: false } }),
     passiveParty,
   }));
 }
@@ -136,6 +137,7 @@ export function agreedFacts(
     instances: rows.instances,
     validationRows: rows.validation,
     alignment: null, // if there was one, it has ended
+    ...vettingFacts(agreed, config),
     passiveParty: ownSide(
       features,
       config,
@@ -169,6 +171,7 @@ export function requestedFacts(
     binsMax: agreed.maxBin,
     instances: Math.min(rows, ownRows),
     alignment: { activeIds: rows, passiveIds: ownRows },
+    ...vettingFacts(agreed, config),
     passiveParty: {
       ...own,
       features,
@@ -177,6 +180,10 @@ export function requestedFacts(
       groupedFeatures: agreed.enableCategorical ? null : 0,
     },
   };
+}
+
+function vettingFacts({ vetting }: AgreedParameters, { policy }: OwnConfig): Pick<DisclosureFacts, "vetting"> {
+  return vetting ? { vetting: { isNamed: policy.vetting === "named", isJob: true } } : {};
 }
 
 /** What follows from what both roles agree on: the trees that are to be grown, and what is sent for them. */
@@ -194,6 +201,7 @@ function factsOfAgreed(agreed: AgreedParameters) {
     key: scheme.describe(agreed.schemeParameters),
     columnsAreSampled: Math.min(agreed.colsampleBytree, agreed.colsampleBylevel, agreed.colsampleBynode) < 1,
     groups: groupNames(agreed.interactionGroups).length,
+    ...(agreed.vetting ? { vetting: { isNamed: null, isJob: true } } : {}),
   };
 }
 

@@ -131,6 +131,7 @@ policy:
   scoring: true                # may the active party use the models that it trained with this party?
   max_scoring_ids: 10000       # how many ids it may ask about in one request for scores
   explanations: false          # may it learn which splits of a tree share a feature, to explain scores?
+  vetting: refused             # may it see what each column is worth for its label? unnamed, named, or refused
   warm_start: true             # may a job continue a model that was trained with this party before?
   min_instances_per_tree: 1    # trees that sum fewer people are refused; 1000 where you have many
   # What one active party may have, all jobs together. Without a line there is no limit. What it may ask for in a day

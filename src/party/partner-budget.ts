@@ -21,7 +21,7 @@ import type { DailyBudgets } from "./daily-budget.ts";
 import type { QuestionCounts } from "./question-counts.ts";
 
 /** Over all jobs. */
-export type BudgetLimits = Omit<PolicyConfig["budget"], "daily">;
+export type BudgetLimits = Partial<Omit<PolicyConfig["budget"], "daily">>;
 
 /** Sums of fractions are rounded, depending on their order. */
 const roundingMax = 1 + 1e-9;
@@ -33,6 +33,7 @@ const limitNames = {
   noisySumsPerPerson: "noisy_sums_per_person",
   outcomesPerPerson: "outcomes_per_person",
   scoredPeople: "scored_people",
+  vettings: "vettings",
 } as const satisfies Record<keyof Spending, keyof BudgetLimits>;
 
 /** Upper bound of what a job uses per tree. */
@@ -215,6 +216,7 @@ function scaled(spending: Spending, times: number): Spending {
     noisySumsPerPerson: spending.noisySumsPerPerson * times,
     outcomesPerPerson: spending.outcomesPerPerson * times,
     scoredPeople: spending.scoredPeople * times,
+    vettings: spending.vettings * times,
   };
 }
 
@@ -226,6 +228,7 @@ function subtractSpending(a: Spending, b: Spending): Spending {
     noisySumsPerPerson: Math.max(0, sum.noisySumsPerPerson),
     outcomesPerPerson: Math.max(0, sum.outcomesPerPerson),
     scoredPeople: Math.max(0, sum.scoredPeople),
+    vettings: Math.max(0, sum.vettings),
   };
 }
 

@@ -3,6 +3,7 @@
  * names every field, what was requested and what is allowed. What is known only then is checked again when it begins.
  */
 import { impossibleHiddenSums } from "../protocol/hidden-sums.ts";
+import { impossibleVetting } from "../protocol/vetting.ts";
 import { TandemError } from "../base/error.ts";
 import { membershipFacts } from "../base/membership.ts";
 import {
@@ -88,6 +89,7 @@ function impossible(agreed: AgreedParameters): readonly (string | false)[] {
     agreed.defences.score_noise > 0 && startTrees > 0 && "score_noise: it cannot be used with a start model",
     ...impossibleLayout(agreed),
     ...impossibleHiddenSums(agreed),
+    ...impossibleVetting(agreed),
     impossibleGroups(agreed.interactionGroups),
     !rates.every((rate) => rate > 0 && rate <= 1) && "colsample: fractions of the columns must be above 0 up to 1",
   ];
@@ -129,6 +131,12 @@ function notAllowed(agreed: AgreedParameters, policy: PolicyConfig): readonly (s
     agreed.outputs > policy.max_outputs &&
       `outputs: ${agreed.outputs} requested, at most ${policy.max_outputs} allowed ` +
         `('max_outputs: ${agreed.outputs}' in its policy would allow it)`,
+    agreed.vetting &&
+      policy.vetting === "refused" &&
+      "vetting: vetting its columns is not allowed ('vetting: unnamed' in its policy would allow it)",
+    agreed.vetting &&
+      policy.privacy.hidden_sums &&
+      "vetting: it sends the sums of every column, and hidden_sums is demanded",
     agreed.startTrees > 0 && !policy.warm_start && "start_model: going on from an earlier model is not allowed",
     isTooDeep && `max_depth: ${depth} requested, at most ${policy.max_depth} allowed`,
     !policy.schemes.includes(scheme) &&

@@ -2,6 +2,7 @@
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
 import type { MembershipFacts } from "../base/membership.ts";
 import type { Defences } from "./defences/defences.ts";
+import type { VettingFacts } from "./vetting-disclosures.ts";
 
 /** What is known about a job before it starts. Numbers are upper bounds; null: not known to the party that asks. */
 export interface DisclosureFacts {
@@ -51,6 +52,8 @@ export interface DisclosureFacts {
   readonly sendsContributions?: boolean;
   /** Interaction groups of the job; null: there may be some. 0 or left out: none. */
   readonly groups?: number | null;
+  /** The job is a vetting, or a policy allows them; left out: neither. */
+  readonly vetting?: VettingFacts;
   readonly passiveParty: PassiveFacts;
 }
 

@@ -87,6 +87,9 @@ test("every disclosure is either revealed or absent, and numbers follow from the
     "startOutcomes",
     "suppressed",
     "validationRows",
+    "vettedColumns",
+    "vettedNames",
+    "vettedStabilities",
   ]);
   const all = found(plain);
   expect(all.candidateSums?.atMost).toBe(4 * 7 * 30); // trees, nodes of three levels, candidates

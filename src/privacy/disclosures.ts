@@ -10,10 +10,11 @@ import { activeDisclosures } from "./active-disclosures.ts";
 import { defenceNotes } from "./disclosure-bounds.ts";
 import type { DisclosureEntry, DisclosureFacts, Extent } from "./disclosure-entry.ts";
 import { passiveDisclosures } from "./passive-disclosures.ts";
+import { hasDisclosure, vettingDisclosures } from "./vetting-disclosures.ts";
 
 export type { DisclosureEntry, DisclosureFacts, Extent, PassiveFacts, Sampling } from "./disclosure-entry.ts";
 
-const bounded = { ...activeDisclosures, ...passiveDisclosures };
+const bounded = { ...activeDisclosures, ...vettingDisclosures, ...passiveDisclosures };
 
 export type DisclosureName = keyof typeof bounded | LedgerName;
 
@@ -54,7 +55,7 @@ export function disclosuresOf(facts: DisclosureFacts): {
   const absent: DisclosureName[] = [];
   for (const [key, { learner, what, extent }] of Object.entries<DisclosureEntry>(disclosureEntries)) {
     const name = key as DisclosureName;
-    const found = extent(facts);
+    const found = hasDisclosure(facts, name) ? extent(facts) : null;
     if (found === null) {
       absent.push(name);
       continue;

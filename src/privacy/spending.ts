@@ -14,6 +14,8 @@ export interface Spending {
   readonly outcomesPerPerson: number;
   /** Instances that were scored, each counted every time. */
   readonly scoredPeople: number;
+  /** Vettings of this party's columns. */
+  readonly vettings: number;
 }
 
 export const nothingSpent: Spending = {
@@ -21,6 +23,7 @@ export const nothingSpent: Spending = {
   noisySumsPerPerson: 0,
   outcomesPerPerson: 0,
   scoredPeople: 0,
+  vettings: 0,
 };
 
 export function addSpending(a: Spending, b: Spending): Spending {
@@ -29,6 +32,7 @@ export function addSpending(a: Spending, b: Spending): Spending {
     noisySumsPerPerson: a.noisySumsPerPerson + b.noisySumsPerPerson,
     outcomesPerPerson: a.outcomesPerPerson + b.outcomesPerPerson,
     scoredPeople: a.scoredPeople + b.scoredPeople,
+    vettings: a.vettings + b.vettings,
   };
 }
 

@@ -16,6 +16,8 @@ export interface SpendingTerms {
   readonly membership?: MembershipFacts;
   /** Columns are sampled, so they differ from node to node. Left out: they are not. */
   readonly drawsColumns?: boolean;
+  /** The tree is the root of a vetting. Left out: it is grown. */
+  readonly isVetting?: boolean;
 }
 
 /** Of a tree: the nodes whose sums were answered, and the sides of instances that were revealed, over all splits. */
@@ -51,12 +53,14 @@ export function treeSpending(
     ...nothingSpent,
     [hidesSingleInstances(terms.answerNoise) ? "noisySumsPerPerson" : "sumsPerPerson"]: sums,
     outcomesPerPerson: outcomes / instances,
+    vettings: terms.isVetting === true ? 1 : 0,
   };
 }
 
 /** Upper bound for a tree: one node of every pair, and the side of every instance at every level, or at every split. */
 export function treeSpendingMax(terms: SpendingTerms, instances: number, summed = instances): Spending {
   const { membership = membershipFacts.sent } = terms;
+  if (terms.isVetting === true) return treeSpending({ nodes: 1, outcomes: 0 }, terms, instances, summed);
   const { pairs, nodes } = treeSizeMax(terms);
   const splits = (nodes - 1) / 2;
   const sides = terms.maxDepth > 0 && membership.outcomesCover === "node" ? terms.maxDepth : splits;

@@ -119,6 +119,7 @@ export function agreedParameters(job: Job): AgreedParameters {
     padding: codec.padding,
     slotBits: codec.layout === "auto" ? 0 : codec.r,
     interactionGroups: job.interactionGroups,
+    vetting: job.vetting === true,
   };
 }
 

@@ -48,6 +48,8 @@ export interface Job<Start extends AgreedStart = AgreedStart> extends SectionVal
   readonly interactionGroups: string;
   /** Null: none. */
   readonly start: Start | null;
+  /** It vets columns, and trains nothing (vetting.ts). Left out: it trains. */
+  readonly vetting?: true;
   /** Left out: all. */
   readonly shortcuts?: Shortcuts | undefined;
 }

@@ -12,6 +12,7 @@ const agreed: AgreedParameters = {
   maxLeaves: 0,
   maxBin: 32,
   sketchedCuts: false,
+  vetting: false,
   scheme: "paillier",
   schemeParameters: { keyBits: 2048 },
   codec: "batched",
@@ -66,6 +67,7 @@ test("the id is the SHA-256 of the text that docs/model-files.md gives", () => {
     'startModel=""',
     "startTrees=0",
     "treesPerRound=1",
+    "vetting=false",
     "instances=2",
     `ids=${Buffer.from(digest).toString("hex")}`,
   ];

@@ -25,7 +25,7 @@ const passive = (changes: Partial<JobView> = {}): JobView => ({
   ...changes,
 });
 const guarded = { answer_noise: 5, min_people_share: 0.01, outcome_bits: 2, masked_scoring: true };
-const spent = { sumsPerPerson: 0.06, noisySumsPerPerson: 0.2, outcomesPerPerson: 70, scoredPeople: 7500 };
+const spent = { sumsPerPerson: 0.06, noisySumsPerPerson: 0.2, outcomesPerPerson: 70, scoredPeople: 7500, vettings: 0 };
 
 test("a party sees only exposures about itself", () => {
   const own = { ...emptyOwn(), exposures: [columnExposure, labelExposure] };

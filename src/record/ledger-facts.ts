@@ -7,7 +7,7 @@ import type { LedgerScale } from "../messages/call.ts";
 import { type Ledger, ledgerEntries, ledgerNames } from "../messages/ledger.ts";
 import { featuresOf } from "./job-facts.ts";
 import { isUnderWay, type JobView } from "./job-view.ts";
-import { consentSentences, type Revealed, revealedFacts } from "./revealed.ts";
+import { consentSentences, type Revealed, revealedFacts, vettingSentences } from "./revealed.ts";
 import { assumption, coversAll } from "./spending-facts.ts";
 
 /** A count compared with its maximum, as text and as a fraction; null where it has no bound. */
@@ -43,6 +43,7 @@ export function sentSentences(view: JobView, revealed: readonly Revealed[]): rea
   return [
     `${training} no row, feature name or split threshold was sent to another party, and no passive party was sent a ` +
       "label, a gradient or a score that it can read.",
+    ...vettingSentences(revealed),
     ...consentSentences(revealed),
   ];
 }

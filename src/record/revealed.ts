@@ -8,19 +8,21 @@ import * as z from "zod/mini";
 import type { Immutable } from "../base/immutable.ts";
 import { formatCount } from "../base/text/format.ts";
 import { defencesOf } from "./defence-facts.ts";
-import { count, instant, text } from "./fields.ts";
+import { count, flag, instant, text } from "./fields.ts";
 import type { JobView } from "./job-view.ts";
 
 export const revealedFields = {
   at: instant,
   /** tags: which splits share a feature. A consent is given by the passive party, and used by the active one. */
-  how: z.enum(["scoring", "tags", "contributions", "consent"]),
+  how: z.enum(["scoring", "tags", "contributions", "consent", "vetting"]),
   active: text,
   passive: text,
   /** Ids asked about; repeated ones count again. */
   ids: z.exactOptional(count),
   splits: z.exactOptional(count),
   features: z.exactOptional(count),
+  /** With the names of these features. */
+  names: z.exactOptional(flag),
   /** The passive party's words. */
   purpose: z.exactOptional(text),
 };
@@ -40,8 +42,9 @@ export interface RevealedFact {
 export function addRevealed(facts: Revealed[], { at, how, active, passive, ...fact }: Revealed): void {
   const isSame = (other: Revealed): boolean =>
     other.how === how && other.active === active && other.passive === passive && dayOf(other.at) === dayOf(at);
-  // Consents have purposes of their own.
-  const known = how === "consent" ? -1 : facts.findIndex(isSame);
+  // Consents have purposes of their own, and every vetting counts by itself.
+  const isAlone = how === "consent" || how === "vetting";
+  const known = isAlone ? -1 : facts.findIndex(isSame);
   if (known < 0) facts.push({ at, how, active, passive, ...fact });
   else facts[known] = { ...facts[known], ...fact, ...(fact.ids === undefined ? {} : summed(facts[known], fact.ids)) };
 }
@@ -82,7 +85,7 @@ function alignmentFacts({ alignment, party, peers, role }: JobView): RevealedFac
 
 function factsOf(view: JobView, { at, how, active, passive, ...amounts }: Revealed): RevealedFact[] {
   const when = dayOf(at);
-  const { ids = 0, splits = 0, features = 0, purpose = "" } = amounts;
+  const { ids = 0, splits = 0, features = 0, names = false, purpose = "" } = amounts;
   const toActive = (words: string): RevealedFact => ({ when, learner: active, about: passive, words });
   const toPassive = (words: string): RevealedFact => ({ when, learner: passive, about: active, words });
   switch (how) {
@@ -99,6 +102,14 @@ function factsOf(view: JobView, { at, how, active, passive, ...amounts }: Reveal
       return [toActive(`which of its ${formatCount(splits)} splits share a feature within a tree, for explanations`)];
     case "contributions":
       return [toPassive(`what its own features add to the scores of ${people(ids)}`)];
+    case "vetting":
+      return [
+        toActive(
+          `how many people, and how many with its label, are in each bin of ${formatCount(features)} of its columns, ` +
+            `by a vetting${names ? ", with the names of the columns" : "; the columns had no names"}`,
+        ),
+        toPassive("that it vetted these columns for a label; not the label, nor what it found"),
+      ];
     case "consent":
       return [
         toActive(
@@ -118,6 +129,17 @@ export function consentSentences(revealed: readonly Revealed[]): string[] {
       ({ at, active, passive, splits = 0 }) =>
         `But on ${dayOf(at)} ${passive} consented to an export: ` +
         `${active} has ${formatCount(splits)} of its splits, with the names of features and the thresholds.`,
+    );
+}
+
+/** What a vetting has revealed besides what training sends, in a sentence each; empty: there was none. */
+export function vettingSentences(revealed: readonly Revealed[]): string[] {
+  return revealed
+    .filter(({ how }) => how === "vetting")
+    .map(
+      ({ at, active, passive, features = 0, names = false }) =>
+        `On ${dayOf(at)} ${active} vetted ${formatCount(features)} columns of ${passive}: it has the number of ` +
+        `people and of labels in each of their bins${names ? ", and the names of the columns" : ""}.`,
     );
 }
 

@@ -64,6 +64,7 @@ export function otherSpending({ budget, data }: JobView, columnBits: number | nu
       format: formatPerPerson,
       scale: `at most one bit each${bits}`,
     }),
+    spentOf("vettings", spent.vettings ?? 0, limits.vettings, { format: formatCount, scale: "" }),
     spentOf("people scored", spent.scoredPeople, limits.scored_people, { format: formatCount, scale: rows }),
   ].filter(({ used }) => used !== "0");
 }

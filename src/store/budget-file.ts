@@ -16,6 +16,7 @@ const spending = z.strictObject({
   noisySumsPerPerson: amount,
   outcomesPerPerson: amount,
   scoredPeople: amount,
+  vettings: amount.default(0),
 });
 
 const budgetFile = z.strictObject({

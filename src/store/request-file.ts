@@ -11,7 +11,7 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const terms = z.strictObject({
   /** The active party, as this party's config names it: its certificate may be renewed meanwhile. */
   partner: z.string(),
-  work: z.enum(["training", "cross-validation", "search", "alignment"]),
+  work: z.enum(["training", "cross-validation", "search", "vetting", "alignment"]),
   job: z.string(),
   purpose: z.string(),
   /** Of the active party; no job has more. */

@@ -72,8 +72,8 @@ interface RecordOptions {
 export function recordPassive(folder: string, name: string, { exposure, isGuarded = false }: RecordOptions): void {
   const who = { party: "retailer", peer: "bank" };
   const spent = isGuarded
-    ? { sumsPerPerson: 0, noisySumsPerPerson: 0.036, outcomesPerPerson: 51.2, scoredPeople: 0 }
-    : { sumsPerPerson: 0.031, noisySumsPerPerson: 0.004, outcomesPerPerson: 74.5, scoredPeople: 7500 };
+    ? { sumsPerPerson: 0, noisySumsPerPerson: 0.036, outcomesPerPerson: 51.2, scoredPeople: 0, vettings: 0 }
+    : { sumsPerPerson: 0.031, noisySumsPerPerson: 0.004, outcomesPerPerson: 74.5, scoredPeople: 7500, vettings: 0 };
   const limits = isGuarded ? {} : { sums_per_person: 0.04, scored_people: 10_000 };
   const counts = { encryptions: 0, additions: 9, decryptions: 0, gradientCiphertexts: 0, candidateCiphertexts: 4 };
   record(join(folder, name), exposure, [

@@ -5,6 +5,7 @@
 import type { TuneOutcome } from "../../src/gbdt/tune/outcome.ts";
 import type { ModelEvaluation } from "../../src/record/evaluation/evaluation.ts";
 import type { EvaluationTerms } from "../../src/record/evaluation/terms.ts";
+import type { Vetting } from "../../src/record/vetting/vetting.ts";
 import type { JobViews } from "../../src/record/stored-record.ts";
 
 export interface JobReportOptions {
@@ -37,3 +38,6 @@ export interface TuneReport extends TuneOutcome {
 
 /** @returns an HTML file */
 export declare function tuneReport(report: TuneReport, madeAt: Date): string;
+
+/** Of the columns that were vetted. @returns an HTML file */
+export declare function vettingReport(vetting: Vetting, madeAt: Date): string;

@@ -48,7 +48,7 @@ export interface JobWork<Result> {
   /** Of the job. */
   readonly folder: string;
   /** As passive parties are asked to approve it. */
-  readonly kind: "training" | "cross-validation" | "search";
+  readonly kind: "training" | "cross-validation" | "search" | "vetting";
   /** The agreed parameters, with the rounds of all of its models. */
   readonly whole: TrainingParameters;
   /** Of a cross-validation or a search; 0: none. */

@@ -25,6 +25,7 @@ import { writableFile } from "../checks/own-machine.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { recordedDefences } from "../privacy-policy.ts";
 import type { Emit, EventOf } from "../../record/events.ts";
+import { earlierVettings } from "../../record/vetting-log.ts";
 import type { JobNotes } from "../../record/job-record.ts";
 import { readStart } from "../model/start-model.ts";
 
@@ -48,6 +49,8 @@ export async function runActive(given: ActiveConfig, emit: Emit, world: ActiveWo
     const config = { ...classed, job: { ...classed.job, start } };
     await recorded(config, emit, world, checkpoints.folder, async (tell, notes) => {
       for (const words of notices) tell({ type: "notice", party: config.name, words });
+      for (const { name } of checkpoints.checkpoint === null ? config.passives : [])
+        for (const vetting of earlierVettings(config.output.directory, config.name, name)) notes.own(vetting);
       const training = new ModelTraining(config, checkpoints, tell, notes, world);
       try {
         await new JobAttempts(config, read, training, tell, world).untilDone();
@@ -76,13 +79,13 @@ function objectiveNotices(
 }
 
 /** Records the job's events next to its results. */
-async function recorded(
+export async function recorded<Result>(
   config: ActiveConfig,
   emit: Emit,
   world: ActiveWorld,
   folder: string,
-  run: (emit: Emit, notes: JobNotes) => Promise<void>,
-): Promise<void> {
+  run: (emit: Emit, notes: JobNotes) => Promise<Result>,
+): Promise<Result> {
   const notes = world.notes(folder);
   const tell: Emit = (event) => {
     notes.event(event);
@@ -91,7 +94,7 @@ async function recorded(
   world.onRecords?.(tell);
   try {
     tell(jobEvent(config));
-    await run(tell, notes);
+    return await run(tell, notes);
   } catch (error) {
     notes.event({
       type: "error",

@@ -32,7 +32,7 @@ export function requestTerms(
     throw new TandemError("HANDSHAKE_MISMATCH", `normalise: ${party} takes up to ${normalisationsMax} names`);
   return {
     partner,
-    work: agreed === null ? "alignment" : knownWork(request.work, party),
+    work: agreed === null ? "alignment" : knownWork(request.work, agreed, party),
     job: request.parameters?.job ?? "",
     purpose: peerText(purpose),
     rows,
@@ -44,8 +44,11 @@ export function requestTerms(
   };
 }
 
-function knownWork(work: string, party: string): Exclude<RequestWork, "alignment"> {
-  if (work === "training" || work === "cross-validation" || work === "search") return work;
+/** The word is what a person reads; that a job is a vetting also follows from its parameters. */
+function knownWork(work: string, { vetting }: AgreedParameters, party: string): Exclude<RequestWork, "alignment"> {
+  if (vetting !== (work === "vetting"))
+    throw new TandemError("HANDSHAKE_MISMATCH", `work: ${peerText(work)} is not what the parameters ask for`);
+  if (work === "training" || work === "cross-validation" || work === "search" || work === "vetting") return work;
   throw new TandemError("HANDSHAKE_MISMATCH", `work: ${party} does not know ${peerText(work)}`);
 }
 

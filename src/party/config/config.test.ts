@@ -47,12 +47,13 @@ describe("a config", () => {
       scoring: true,
       scoring_models: "all",
       explanations: false,
+      vetting: "refused",
       warm_start: true,
       max_scoring_ids: 10_000,
       max_scores_per_person: 20,
       privacy: { privacy: "exact", ...noDefences },
       min_instances_per_tree: 1,
-      budget: { daily: {} },
+      budget: { vettings: 20, daily: {} },
     });
     expect(config.log.level).toBe("info");
   });

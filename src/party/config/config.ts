@@ -104,6 +104,8 @@ const policy = object({
   scoring_models: oneOf(["all", "registered"]).default("all"),
   /** May the active party learn which of this party's splits of one tree share a feature? */
   explanations: yesOrNo.default(false),
+  /** May the active party learn what each column is worth for its label, and of which name? */
+  vetting: oneOf(["refused", "unnamed", "named"]).default("refused"),
   warm_start: yesOrNo.default(true),
   max_scoring_ids: wholeNumber(1, 1_000_000).default(10_000),
   /** Masked scores of one person with one model that an active party may have, in all. */
@@ -139,6 +141,7 @@ const policy = object({
     noisy_sums_per_person: amountOf.optional(),
     outcomes_per_person: amountOf.optional(),
     scored_people: amountOf.optional(),
+    vettings: wholeNumber(0, 1_000_000).default(20),
     /** What it may ask for in one day (of UTC). */
     daily: object({
       /** 20 times this party's rows, and 10,000 at least, where it is left out. */

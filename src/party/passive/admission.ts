@@ -49,6 +49,7 @@ import { rowDigests } from "./row-digests.ts";
 import { PassiveCheckpoints, refuseAlignment } from "./checkpoints.ts";
 import { JobSpending } from "./job-spending.ts";
 import { refuseUnfinished } from "./unfinished-jobs.ts";
+import { vettedColumns } from "./vetted-columns.ts";
 import type { PartnerBudgets } from "../partner-budget.ts";
 import type { QueuedJob } from "../queue/job-queue.ts";
 
@@ -272,7 +273,7 @@ export class JobAdmission implements PartyHandler {
       await this.#approvals.jobBegins(hello, agreed, caller);
       this.#places.queue.resize(place, this.#places.jobBytes(agreed, hello.instanceCount));
       checkValidationFile(hello.validationFile, this.#config.data.validation_path, name);
-      checkOwnGroups(this.#config.data.interaction_constraints, agreed.interactionGroups, name);
+      if (!agreed.vetting) checkOwnGroups(this.#config.data.interaction_constraints, agreed.interactionGroups, name);
       const { job } = agreed;
       const aligned = before.kind === "aligned" && before.caller === caller ? before : null;
       const rows = await jobRows(this.#files, { hello, job, active: caller.name, aligned });
@@ -284,8 +285,11 @@ export class JobAdmission implements PartyHandler {
       );
       if (!checkpoints.isStored) await refuseUnfinished(this.#files, caller.name, job, this.#jobsOf(caller));
       if (!checkpoints.isStored) await this.budgets.daily.chargeJob(caller.name, `${job}/${terms.jobId}`);
-      const features = await this.#files.using(async () => binTableInTurns(rows.training, agreed, decidingRows(rows)));
-      const admitted = { config: this.#config, hello, agreed, rows, digests, features, checkpoints, peer: caller.name };
+      const binned = await this.#files.using(async () => binTableInTurns(rows.training, agreed, decidingRows(rows)));
+      const columns = agreed.vetting ? vettedColumns(binned, rows, checkpoints, { policy, agreed }) : [];
+      const features = agreed.vetting ? columns.map(({ feature }) => feature) : binned;
+      const data = { rows, digests, features, columns };
+      const admitted = { config: this.#config, hello, agreed, ...data, checkpoints, peer: caller.name };
       const evidence = await openPassiveEvidence(this.#files, admitted, this.#credentials);
       const spending = await this.#spendingOf(admitted);
       const { service, report } = openPassiveJob({

@@ -1,6 +1,7 @@
 /** A job that this party takes part in: data that all parts of an attempt share. */
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { AgreedParameters } from "../../protocol/job-parameters.ts";
+import type { VettedColumn } from "../../protocol/vetting.ts";
 import type { ActiveHello } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import type { PassiveCommitment } from "../job-facts.ts";
@@ -18,6 +19,8 @@ export interface AdmittedJob {
   readonly digests: RowDigests;
   /** Features of the training rows. */
   readonly features: readonly BinnedFeature[];
+  /** What a vetting sends about each of them; empty: it is none. */
+  readonly columns: readonly VettedColumn[];
   readonly checkpoints: PassiveCheckpoints;
   /** The active party's pinned name. */
   readonly peer: string;

@@ -63,7 +63,11 @@ describe("checkpoints that are retired", () => {
     open();
     await Promise.all([underWay, retired]);
     expect(await late).toBeInstanceOf(TandemError);
-    await expectError(() => checkpoints.finish(shareOf([]), reference), "PARTY_LOST", /attempt at the job is over/);
+    await expectError(
+      () => checkpoints.finish({ share: shareOf([]), reference }),
+      "PARTY_LOST",
+      /attempt at the job is over/,
+    );
     expect((await PassiveCheckpoints.open(disk.options, terms)).progress).toMatchObject({ trees: 1, splits: [split] });
   });
 });
@@ -89,13 +93,13 @@ describe("a job that is opened again", () => {
     expect(again.progress).toEqual({ ...noProgress, trees: 3, splits: [split], members: { "2/0": "ab" } });
     const secret = Buffer.from(checkpoints.permutationSecret).toString("base64");
     expect(disk.files.allText).toContain(secret);
-    await again.finish(shareOf([split]), reference);
+    await again.finish({ share: shareOf([split]), reference });
     expect(disk.files.text("jobs/j/share.json")).toContain('"threshold":0.5');
     expect(disk.files.allText).not.toContain(secret);
     const share = disk.files.text("jobs/j/share.json");
     const finished = await PassiveCheckpoints.open(disk.options, terms);
     expect(finished.isFinished).toBe(true);
-    await finished.finish(shareOf([]), reference);
+    await finished.finish({ share: shareOf([]), reference });
     expect(disk.files.text("jobs/j/share.json")).toBe(share);
     await expectError(
       () => PassiveCheckpoints.open(disk.options, { ...terms, jobId: "bb" }),

@@ -256,13 +256,18 @@ export class PassiveCheckpoints {
     return this.#write(({ folder, storage }) => work(folder, storage));
   }
 
-  /** The share is written before the secret is deleted. What is needed to answer repeated requests stays. */
-  finish(share: PassiveShare, reference: Reference): Promise<void> {
+  /**
+   * The share is written before the secret is deleted. What is needed to answer repeated requests stays.
+   * @param made null: a vetting makes no model
+   */
+  finish(made: { readonly share: PassiveShare; readonly reference: Reference } | null): Promise<void> {
     return this.#write(async ({ folder, storage }) => {
       await removeAnsweredNodes(folder, storage);
       if (this.isFinished) return this.#files.forgetAll();
-      await writeReference(folder, reference, storage);
-      await writePassiveShare(sharePath(folder), share, storage);
+      if (made !== null) {
+        await writeReference(folder, made.reference, storage);
+        await writePassiveShare(sharePath(folder), made.share, storage);
+      }
       const finished = { ...this.#job, secret: null, sampling: null };
       await writePassiveJob(folder, finished, storage);
       this.#job = finished;

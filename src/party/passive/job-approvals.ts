@@ -151,8 +151,12 @@ function summaryOf(agreed: AgreedParameters, rows: number): string {
   const { maxDepth, maxLeaves, scheme, schemeParameters, defences, startTrees } = agreed;
   const preset = presetOf(defences);
   return [
-    `${formatCount(treeCountOf(agreed))} trees`,
-    maxDepth === 0 ? `of ${maxLeaves} leaves` : `of depth ${maxDepth}`,
+    ...(agreed.vetting
+      ? [`the sums of up to ${agreed.maxBin} bins of every column`]
+      : [
+          `${formatCount(treeCountOf(agreed))} trees`,
+          maxDepth === 0 ? `of ${maxLeaves} leaves` : `of depth ${maxDepth}`,
+        ]),
     `from up to ${formatCount(rows)} rows,`,
     preset === null ? "with defences of its own," : `privacy: ${preset},`,
     schemeNamed(scheme).describe(schemeParameters),

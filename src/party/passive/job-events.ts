@@ -10,6 +10,7 @@ import type { OwnSplit } from "../../protocol/passive/role.ts";
 import type { Emit } from "../../record/events.ts";
 import type { PassiveResult } from "../../record/events/job-events.ts";
 import type { OwnLine } from "../../record/own-lines.ts";
+import { earlierVettings, noteVetting } from "../../record/vetting-log.ts";
 import { configNames, schemeNamed, schemeWarning } from "../../scheme/registry.ts";
 import type { Crew } from "../../scheme/blocks/crew.ts";
 import type { OperationCounts } from "../../scheme/scheme.ts";
@@ -36,6 +37,7 @@ export class JobEvents {
   /** Common fields of most events: the party, the job, and its active party. */
   readonly #who: { readonly party: string; readonly peer: string; readonly job: string };
   readonly #treeCount: number;
+  #isVetted = false;
 
   constructor(options: PassiveJobOptions) {
     this.#options = options;
@@ -44,7 +46,7 @@ export class JobEvents {
   }
 
   joined(): void {
-    const { agreed, rows, digests, checkpoints, emit, own } = this.#options;
+    const { agreed, rows, digests, checkpoints, config, emit, own } = this.#options;
     const { party, job } = this.#who;
     const featureCount = rows.training.features.length;
     this.#emitJob();
@@ -54,6 +56,8 @@ export class JobEvents {
     // Once per job, not per connection: there may be many.
     for (let tree = 0; tree < (trees === 0 ? agreed.startTrees : 0); tree++)
       own({ kind: "own-splits", tree, splits: checkpoints.start.filter((split) => split.tree === tree) });
+    // What the partner knew before the job.
+    for (const line of trees === 0 ? earlierVettings(config.output.directory, this.#who.peer, party) : []) own(line);
     emit({ type: "joined", ...this.#who, featureCount });
     this.#emitBudget();
     if (trees > 0) emit({ type: "resumed", party, job, trees, treeCount: this.#treeCount });
@@ -64,6 +68,26 @@ export class JobEvents {
     own({ kind: "own-splits", tree, splits: splits.filter((split) => split.tree === tree) });
     this.#emitLedger(ledger);
     emit({ type: "passive-tree", ...this.#who, tree, treeCount: this.#treeCount, counts: { ...counts } });
+  }
+
+  /** The sums of a vetting are being sent. */
+  vetted(): void {
+    const { columns, own, config } = this.#options;
+    const { party, peer } = this.#who;
+    if (this.#isVetted) return;
+    this.#isVetted = true;
+    const names = config.policy.vetting === "named";
+    const between = { active: peer, passive: party };
+    const line = {
+      kind: "revealed",
+      at: Date.now(),
+      how: "vetting",
+      ...between,
+      features: columns.length,
+      names,
+    } as const;
+    own(line);
+    noteVetting(config.output.directory, line);
   }
 
   ended(failure: TandemError | null, ledger: Ledger, result: PassiveResult): void {

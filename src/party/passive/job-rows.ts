@@ -15,6 +15,8 @@ export interface JobRows {
   readonly validation: Uint8Array;
   /** The rows whose predictions may be requested. */
   readonly predictable: PartyTable;
+  /** The whole table, and the training rows of it. */
+  readonly source: OrderedRows;
 }
 
 export interface RowsWanted {
@@ -35,21 +37,23 @@ export async function jobRows(files: PassiveFiles, { hello, job, active, aligned
   // Values are binned and then dropped, unless a start model needs them.
   const isStarted = (hello.parameters?.startModel ?? "") !== "";
   const training = (all: OrderedRows): PartyTable => (isStarted ? selectRows : viewRows)(all.table, rowsOf(all, true));
+  const sourceOf = (all: OrderedRows): OrderedRows => ({ table: all.table, rows: rowsOf(all, true) });
   // Training rows are not predicted: that would also reveal outcomes off their path.
   const others = (all: OrderedRows): PartyTable => selectRows(all.table, rowsOf(all, false));
   if (hello.aligned) {
     const all =
       aligned?.job === job ? { table: aligned.data.table, rows: aligned.rows } : await storedRows(files, job, active);
-    return { training: training(all), validation, predictable: others(all) };
+    return { training: training(all), validation, predictable: others(all), source: sourceOf(all) };
   }
   const { table } = await files.table();
   const all = { table, rows: rowNumbers(table.ids.length) };
   const test = await files.testTable();
-  return { training: training(all), validation, predictable: test?.table ?? others(all) };
+  const predictable = test?.table ?? others(all);
+  return { training: training(all), validation, predictable, source: sourceOf(all) };
 }
 
 /** Some rows of a table in their own order; copied only when the selection is known. */
-interface OrderedRows {
+export interface OrderedRows {
   readonly table: PartyTable;
   readonly rows: Uint32Array;
 }

@@ -138,5 +138,6 @@ function spendingTerms(agreed: AgreedParameters): SpendingTerms {
   const membership = factsOfJob(schemeNamed(agreed.scheme).membership, agreed.defences.hidden_outcomes);
   const outputs = membership.gradientsAreShared ? agreed.outputs : outputsPerTree(agreed);
   const hidesSums = agreed.defences.hidden_sums;
-  return { ...layoutTerms(agreed), outputs, membership, drawsColumns: drawsColumns(agreed), hidesSums };
+  const isVetting = agreed.vetting;
+  return { ...layoutTerms(agreed), outputs, membership, drawsColumns: drawsColumns(agreed), hidesSums, isVetting };
 }

@@ -16,6 +16,7 @@ import { featureReferences } from "../model/reference.ts";
 import { schemeSeedOf } from "../scheme-seed.ts";
 import { committedTo } from "./admitted-job.ts";
 import { beginTranscript, noteSplits } from "./job-transcript.ts";
+import { keepColumnNumbers } from "./vetted-columns.ts";
 import { JobEvents, type PassiveJobOptions } from "./job-events.ts";
 
 export interface OpenedJob {
@@ -46,6 +47,7 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       phase: sampler.edge,
       observed: (observation) => {
         spending.see(observation);
+        if (agreed.vetting && observation.kind === "sums") events.vetted();
         transcript.observed(peer, observation);
       },
       treeFinished: (tree, splits) => {
@@ -66,8 +68,13 @@ export function openPassiveJob(options: PassiveJobOptions): OpenedJob {
       finish: async () => {
         const mark = maskedMark(agreed.defences);
         const splits = role.ownSplits;
-        const reference = { model, scores: [], features: featureReferences(rows.training, splits) };
-        await checkpoints.finish({ name, job, model, ...mark, active: peer, splits }, reference);
+        if (agreed.vetting) {
+          await keepColumnNumbers(checkpoints, options.columns);
+          await checkpoints.finish(null);
+        } else {
+          const reference = { model, scores: [], features: featureReferences(rows.training, splits) };
+          await checkpoints.finish({ share: { name, job, model, ...mark, active: peer, splits }, reference });
+        }
         await spending.finished();
         noteSplits(transcript, options.features, role.ownSplits);
       },
@@ -98,6 +105,7 @@ function roleJob(options: PassiveJobOptions, model: string): Omit<PassiveJob, "s
   return {
     ...committedTo(options),
     agreed,
+    columns: options.columns,
     ...(agreed.startModel === "" ? {} : { start }),
     progress: checkpoints.progress,
     finished: checkpoints.isFinished,

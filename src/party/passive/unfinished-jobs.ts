@@ -72,10 +72,12 @@ export async function unfinishedOf(
   return { jobs: jobs.size, bytes };
 }
 
-/** Null for a folder that is not a job's, and for one whose files are damaged: no partner can add to it. */
+/** Null for a folder that is not an unfinished job's, and for one whose files are damaged: no partner can add to it. */
 async function ownerOf(folder: string, storage: Storage): Promise<string | null> {
   try {
-    return ((await readPassiveJob(folder, storage)) ?? (await readAlignment(folder, storage)))?.active ?? null;
+    const job = await readPassiveJob(folder, storage);
+    if (job?.secret === null) return null; // a vetting, which has ended and has no share
+    return (job ?? (await readAlignment(folder, storage)))?.active ?? null;
   } catch (error) {
     if (error instanceof TandemError && error.code === "CHECKPOINT") return null;
     throw error;

@@ -199,7 +199,8 @@ export function layoutFor(
   return gradientLayout(...layoutTerms({ job, scheme }, gradients));
 }
 
-function layoutTerms(
+/** The terms of the layout of what is sent, and the gradients that it is for. */
+export function layoutTerms(
   { job, scheme }: Pick<ActiveJob, "job" | "scheme">,
   gradients: RealGradients,
 ): Required<Parameters<typeof gradientLayout>> {

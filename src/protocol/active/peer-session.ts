@@ -23,6 +23,7 @@ import { joinedShares, type NodeShares } from "../../scheme/maximum/node-shares.
 import {
   type ActiveHelloSchema,
   type ActiveSplitDecisionsSchema,
+  type PassiveColumn,
   type PassiveHistograms,
   type PassiveHello,
   type PassiveSplit,
@@ -61,6 +62,8 @@ export class PeerSession {
   #nodeMinimum = 0;
   #groupsOfJob = 0;
   #groups = 0;
+  #isVetting = false;
+  #columns: readonly PassiveColumn[] = [];
   #traits: PartyTraits = { candidateCount: 0, isMonotone: false, takesAllColumns: true, takesCategories: false };
   /** How often nodes of the current tree were requested. */
   #level = 0;
@@ -109,7 +112,8 @@ export class PeerSession {
           "Begin anew under another name",
       );
     }
-    const { enableCategorical = false, maxBin = 0, ...rates } = hello.parameters ?? {};
+    const { enableCategorical = false, maxBin = 0, vetting = false, ...rates } = hello.parameters ?? {};
+    this.#isVetting = vetting;
     this.#groupsOfJob = allGroups(hello.parameters?.interactionGroups ?? "");
     const binsMax = Math.max(maxBin, enableCategorical ? categoryCountMax : 0);
     this.#candidateCountMax = Math.min(candidateCountMax, answer.featureCount * 2 * binsMax);
@@ -142,6 +146,13 @@ export class PeerSession {
     if ((ready.groups & ~this.#groupsOfJob) !== 0) throw this.deviates("interaction groups that the job does not have");
     this.#groups = ready.groups;
     this.tally.see("candidates", candidateCount);
+    if (this.#isVetting) this.tally.see("columns", ready.columns);
+    this.#columns = ready.columns;
+  }
+
+  /** In a vetting what the party says about its columns, in the order of their candidates; known after set-up. */
+  get columns(): readonly PassiveColumn[] {
+    return this.#columns;
   }
 
   /** Minimum number of instances of both nodes of a requested pair; the party cannot count them itself. */

@@ -46,6 +46,8 @@ import { sealKeyBytes } from "./peer-maximum.ts";
 import { PeerSession } from "./peer-session.ts";
 import { PlaintextJournal } from "./plaintext-journal.ts";
 import { marginsAfter, predictRows } from "./predictions.ts";
+import { type VettedPeer, vetPeers } from "./vetting.ts";
+import { vettingGradients } from "../../gbdt/vet/vet-sums.ts";
 import { checkScoreNoise } from "../../scheme/masked/score-noise.ts";
 import { allShortcuts } from "../../scheme/shortcuts.ts";
 
@@ -238,6 +240,17 @@ export class ActiveRole {
       ).ended;
     }
     this.#treesKept = folds.treesDone;
+  }
+
+  /** Requests the root of one tree instead, and reads what each column is worth. */
+  async vet(): Promise<readonly VettedPeer[]> {
+    const real = vettingGradients(this.#job.rows.labels);
+    const layout = layoutFor(this.#job, real);
+    await this.#setUp(null, layout);
+    this.#job.observer.layoutProven?.(layout);
+    const vetted = await vetPeers(this.#job, this.#membership, this.#sessions, real);
+    this.#treesKept = 1;
+    return vetted;
   }
 
   /** Margins of arbitrary rows, with one request per batch of ids. */

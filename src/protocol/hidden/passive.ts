@@ -86,7 +86,9 @@ export class HiddenMembers implements PassiveMembership {
     const rows = trainingRows(job, heldBack);
     const skipped = agreed.defences.hidden_sums
       ? new Int32Array(features.length).fill(leftSidesOnly)
-      : middleBins(features, rows);
+      : agreed.vetting
+        ? new Int32Array(features.length).fill(-1)
+        : middleBins(features, rows);
     const common = treeJobOf(job, rows.length, skipped);
     const shared: HiddenTreeJob = {
       ...common,

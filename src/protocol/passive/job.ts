@@ -5,6 +5,7 @@ import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import type { NodeJournal } from "../hidden/passive-answered-nodes.ts";
 import type { AgreedParameters } from "../job-parameters.ts";
 import type { PhaseEdge } from "../phase.ts";
+import type { VettedColumn } from "../vetting.ts";
 import type { Watch } from "../../messages/tally.ts";
 import type { PassiveScheme } from "../../scheme/scheme.ts";
 import type { OwnSplit, PassiveProgress } from "./answered-splits.ts";
@@ -25,6 +26,8 @@ export interface PassiveJob {
   readonly noiseSecret?: Uint8Array;
   /** The owner's policy allows unpacked sums, one per ciphertext; default: no. */
   readonly allowsUnpacked?: boolean;
+  /** In a vetting, per feature what is sent besides its sums. */
+  readonly columns?: readonly VettedColumn[];
   /** The owner's minimums: candidates with fewer instances are suppressed. */
   readonly minimums: Minimums;
   readonly scheme: PassiveScheme;

@@ -169,6 +169,7 @@ describe("the handshake", () => {
     padding: 3,
     slotBits: 30,
     interactionGroups: "a",
+    vetting: true,
   };
   const configName = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

@@ -42,6 +42,7 @@ import type { PassiveJob } from "./job.ts";
 import type { PassiveMembership, ProtocolCalls } from "./membership.ts";
 import { PredictionAnswers } from "./prediction-answers.ts";
 import { TreeAnswers } from "./tree-answers.ts";
+import { columnMessages, vettingCalls } from "../vetting.ts";
 
 export type { OwnSplit } from "./answered-splits.ts";
 export type { PassiveJob, PassiveObserver } from "./job.ts";
@@ -75,9 +76,15 @@ export class PassiveRole {
       scheme.membership === "sent" ? new SentMembers(this.#attempt, scheme) : new HiddenMembers(this.#attempt, scheme);
     const trees = new TreeAnswers(this.#attempt, this.#membership);
     const predictions = new PredictionAnswers(this.#attempt);
-    this.answers = callsAmong(PassiveParty, [this, trees, predictions, this.#membership.calls], (name) => {
+    const missing = (name: string): never => {
       throw new TandemError("PROTOCOL_STATE", `the protocol of this job has no call '${name}'`);
-    });
+    };
+    const answers: PassiveAnswers = callsAmong(
+      PassiveParty,
+      [this, trees, predictions, this.#membership.calls],
+      missing,
+    );
+    this.answers = job.agreed.vetting ? vettingCalls(answers, missing) : answers;
   }
 
   /** What either party has seen of the other in this attempt. */
@@ -138,10 +145,18 @@ export class PassiveRole {
       throw new TandemError("PROTOCOL_STATE", "this job began with another set-up; its key must stay the same");
     accept(digest);
     const { candidateCount } = this.#attempt.trees;
-    const answer = { candidateCount, monotone: isMonotone, nodeMinimum, groups: groupsOf(this.#job.features) };
+    const { columns = [] } = this.#job;
+    const answer = {
+      candidateCount,
+      monotone: isMonotone,
+      nodeMinimum,
+      groups: groupsOf(features),
+      columns: columnMessages(columns),
+    };
     this.#setUp = { message: setUp, answer };
     course.phase = "ready";
     tally.see("candidates", candidateCount);
+    if (agreed.vetting) tally.see("columns", answer.columns);
     return answer;
   }
 

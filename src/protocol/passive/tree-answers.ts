@@ -12,6 +12,7 @@ import { candidateOrder } from "./candidate-order.ts";
 import type { SumsAnswer } from "./histogram-answer.ts";
 import type { PassiveMembership } from "./membership.ts";
 import { checkNodeList } from "./split-decisions.ts";
+import { checkVetted } from "../vetting.ts";
 
 /** Nodes that may be computed before an earlier one is stored: the store writes all waiting answers at once. */
 const nodesAhead = 8;
@@ -68,6 +69,7 @@ export class TreeAnswers {
     const messages = nodes[Symbol.asyncIterator]();
     try {
       for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
+        checkVetted(this.#attempt.job.agreed, next.value.node);
         await this.#attempt.job.admitNode?.();
         let computed = (): void => {};
         const isComputed = new Promise<void>((resolve) => (computed = resolve));

@@ -97,7 +97,7 @@ export function treeJobOf(job: PassiveJob, trainedCount: number, skippedBins: In
     instances: everyRow(instanceCount),
     permutationSecret,
     skippedBins,
-    isInTieOrder: agreed.defences.hidden_sums,
+    isInTieOrder: agreed.defences.hidden_sums || agreed.vetting,
     sampler: samplerOf(job),
     maxDepth: agreed.maxDepth,
     maxLeaves: agreed.maxLeaves,

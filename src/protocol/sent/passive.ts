@@ -65,7 +65,7 @@ export class SentMembers implements PassiveMembership {
     const instances = Uint32Array.from({ length: instanceCount }, (_, i) => i);
     const skippedBins = agreed.defences.hidden_sums
       ? new Int32Array(features.length).fill(leftSidesOnly)
-      : skipBin
+      : skipBin && !agreed.vetting
         ? mostFrequentBins(features, instances)
         : new Int32Array(features.length).fill(-1);
     const shared = treeJobOf(job, trainingRows(job, heldBack).length, skippedBins);

@@ -237,6 +237,14 @@ export const jobEvents = {
       },
     },
   ),
+  /** At the active party: a vetting has ended, and there is no model. */
+  vetted: event(
+    { job: text, columns: count },
+    {
+      log: ({ job: name, columns }) => info(`vetting ${name}: ${columns} columns`, { job: name, columns }),
+      fold: (view) => end(view, "finished"),
+    },
+  ),
   "active-result": event(
     { result: activeResult },
     {

@@ -9,11 +9,13 @@ import { info, warn } from "../log-line.ts";
 
 const alarmsShown = 10;
 
-const spending: z.ZodMiniType<Spending> = z.object({
+const spending: z.ZodMiniType<Omit<Spending, "vettings"> & Partial<Pick<Spending, "vettings">>> = z.object({
   sumsPerPerson: number,
   noisySumsPerPerson: number,
   outcomesPerPerson: number,
   scoredPeople: number,
+  /** Records of earlier versions have none. */
+  vettings: z.exactOptional(number),
 });
 /** What a policy allows one partner over all jobs, as its config names it; left out: no limit. */
 const budgetLimits = z.object({
@@ -21,6 +23,7 @@ const budgetLimits = z.object({
   noisy_sums_per_person: z.optional(number),
   outcomes_per_person: z.optional(number),
   scored_people: z.optional(number),
+  vettings: z.optional(number),
 });
 /** What a partner has requested on a day (UTC), and the limits, by the names of the config. */
 const dayUse = z.object({ day: text, used: z.record(text, number), limits: z.record(text, number) });

@@ -36,7 +36,10 @@ export interface CandidateJob {
   readonly permutationSecret: Uint8Array;
   /** Per feature the skipped bin, or -1, or leftSidesOnly. */
   readonly skippedBins: Int32Array;
-  /** Sums are hidden: positions reveal nothing, and decide ties. Left out: the order is secret. */
+  /**
+   * Sums are hidden: positions reveal nothing, and decide ties. Or columns are vetted, and positions say which
+   * candidate is which. Left out: the order is secret.
+   */
   readonly isInTieOrder?: boolean;
   /** Null: every feature may split every node. */
   readonly sampler: ColumnSampler | null;

@@ -172,7 +172,7 @@ const passiveFiles: FuzzFormat = {
 const budget: FuzzFormat = {
   name: "budget",
   async prepare(folder) {
-    const spent = { sumsPerPerson: 0.5, noisySumsPerPerson: 0, outcomesPerPerson: 3, scoredPeople: 7 };
+    const spent = { sumsPerPerson: 0.5, noisySumsPerPerson: 0, outcomesPerPerson: 3, scoredPeople: 7, vettings: 2 };
     await writeBudget(folder, { active: "bank", spent, open: { "0102": { begun: 2, ended: 1 } } }, diskStorage);
     const digest = createHash("sha256").update("bank").digest("hex").slice(0, 16);
     return sealedTarget([join(folder, ".partners", `${digest}.json`)], folder, async () => {
