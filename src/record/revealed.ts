@@ -134,13 +134,14 @@ export function consentSentences(revealed: readonly Revealed[]): string[] {
 
 /** What a vetting has revealed besides what training sends, in a sentence each; empty: there was none. */
 export function vettingSentences(revealed: readonly Revealed[]): string[] {
-  return revealed
+  const sentences = revealed
     .filter(({ how }) => how === "vetting")
     .map(
       ({ at, active, passive, features = 0, names = false }) =>
         `On ${dayOf(at)} ${active} vetted ${formatCount(features)} columns of ${passive}: it has the number of ` +
         `people and of labels in each of their bins${names ? ", and the names of the columns" : ""}.`,
     );
+  return [...new Set(sentences)];
 }
 
 function people(many: number): string {

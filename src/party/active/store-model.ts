@@ -72,7 +72,8 @@ function references(
   const rules = model.trees.flat().flatMap((at) => (at.kind === "split" && isOwnRule(at.rule) ? [at.rule] : []));
   return {
     scores: scoreReferences({ ...model, objective: training.objective }, scores),
-    features: featureReferences(train, rules),
+    // Values of many rows are dropped before training (attempts.ts).
+    features: train.features.length === 0 ? [] : featureReferences(train, rules),
   };
 }
 

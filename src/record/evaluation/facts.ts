@@ -132,7 +132,8 @@ export function evaluationSentences(evaluation: ModelEvaluation, others: string)
   const training = parts.find(({ part }) => part === "training")?.estimates[0].value ?? null;
   if (training !== null && main.value !== null && shown.part !== "training")
     sentences.push(
-      `On the training rows it is ${figureText(training)}; the difference is how far the model fits their chance.`,
+      `On the training rows it is ${figureText(training)}. Much better there than here would mean that the model has ` +
+        "learned chance.",
     );
   if (figures.kind === "binary") {
     const { positives, negatives } = figures;
@@ -142,8 +143,8 @@ export function evaluationSentences(evaluation: ModelEvaluation, others: string)
       sentences.push(
         `Probabilities are wrong by ${percentText(error)} on average over tenths of the rows. ` +
           `The Brier score is ${estimateText(brier)}; ` +
-          `giving everyone the rate of ${percentText(positives / (positives + negatives))} has ` +
-          `${figureText(uninformedBrier(positives, negatives))}.`,
+          `giving everyone the rate of ${percentText(positives / (positives + negatives))} would have ` +
+          `${figureText(uninformedBrier(positives, negatives))}, and lower is better.`,
       );
   }
   for (const { from, to, index, words } of stabilityRows(evaluation))

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Tandem against XGBoost 1.7, 2.1 and 3.2 on held-out rows: each trains on the same rows with the same parameters.
+
+    npm run build && python3 lab/held-out/compare.py [--data FOLDER] [--rows 4000] [--only NAME]
+
+Makes a virtual environment per version, with pip, in lab/held-out/.venvs. FOLDER (TANDEM_DATA) has the public tables of
+docs/data.md; without it only generated tables are compared. Prints a table: the largest difference of a prediction of
+a held-out row, between the model that Tandem trains and the one that XGBoost trains, and between Tandem's predictions
+and those of its exported model in XGBoost.
+"""
+import argparse
+import csv
+import gzip
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+here = pathlib.Path(__file__).parent
+versions = ["1.7.6", "2.1.4", "3.2.0"]
+
+
+def python_with(version, folder):
+    python = folder / version / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder / version], check=True)
+        packages = [f"xgboost=={version}", "numpy<2.3", "scipy<1.16"]
+        subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", *packages], check=True)
+    return python
+
+
+def public(path, label, left_out=(), text=()):
+    def read(rows):
+        with gzip.open(path, "rt") as file:
+            lines = list(csv.DictReader(file))
+        random.Random(1).shuffle(lines)
+        names = [name for name in lines[0] if name not in (label, *left_out)]
+        cells = [[("" if line[name] == "NA" else line[name]) for name in names] for line in lines[: rows * 4 // 3]]
+        labels = ["1" if line[label] in ("1", "yes") else "0" for line in lines]
+        return names, [[*row, y] for row, y in zip(cells, labels)], [name for name in names if name in text]
+
+    return read
+
+
+def generated(label):
+    def read(rows):
+        draw = random.Random(7)
+        lines = []
+        for _ in range(rows * 4 // 3):
+            values = [draw.gauss(0, 1) for _ in range(10)]
+            signal = values[0] - values[5] + (values[2] if values[6] > 0 else -values[3])
+            cells = ["" if draw.random() < 0.05 else f"{value:.5f}" for value in values]
+            lines.append([*cells, str(label(signal, draw))])
+        return [f"x{i}" for i in range(10)], lines, []
+
+    return read
+
+
+def poisson(signal, draw):
+    count, chance = 0, draw.random()
+    mean = 2.718281828 ** (0.4 * signal)
+    term = total = 2.718281828**-mean
+    while total < chance and count < 100:
+        count += 1
+        term *= mean / count
+        total += term
+    return count
+
+
+def settings(folder):
+    logistic = {"objective": "binary:logistic", "base_score": 0.5, "eta": 0.3, "max_depth": 4, "num_round": 10}
+    logistic["max_bin"] = 64
+    made = {
+        "generated, logistic": (generated(lambda s, d: int(d.gauss(s, 1) > 0)), logistic),
+        "generated, deep, gamma and alpha": (
+            generated(lambda s, d: int(d.gauss(s, 1) > 0)),
+            {**logistic, "max_depth": 7, "gamma": 0.5, "alpha": 0.3, "min_child_weight": 3},
+        ),
+        "generated, squared error": (
+            generated(lambda s, d: round(d.gauss(s, 0.5), 4)),
+            {**logistic, "objective": "reg:squarederror"},
+        ),
+        "generated, Poisson": (generated(poisson), {**logistic, "objective": "count:poisson"}),
+        "generated, three classes": (
+            generated(lambda s, d: min(2, max(0, round(d.gauss(s, 0.5) + 1)))),
+            {**logistic, "objective": "multi:softprob", "num_class": 3},
+        ),
+        "generated, Gamma": (
+            generated(lambda s, d: round(2.718281828**s * d.gammavariate(2, 0.5) + 1e-4, 6)),
+            {**logistic, "objective": "reg:gamma"},
+        ),
+    }
+    if folder is None:
+        return made
+    default = public(folder / "default/UCI_Credit_Card.csv.gz", "default.payment.next.month", ("ID",))
+    giveme = public(folder / "giveme/cs-training.csv.gz", "SeriousDlqin2yrs", ("",))
+    text = ("poutcome", "job", "marital", "education", "default", "housing", "loan", "contact", "month")
+    bank = folder / "bank/bank-full.csv.gz"
+    return {
+        **made,
+        "Default of Credit Card Clients": (default, logistic),
+        "Give Me Some Credit": (giveme, {**logistic, "max_bin": 255}),
+        "Bank Marketing, numbers": (public(bank, "y", text), {**logistic, "max_depth": 6, "max_bin": 255}),
+        "Bank Marketing, one category each": (public(bank, "y", (), text), {**logistic, "max_cat_to_onehot": 64}),
+        "Bank Marketing, sets of categories": (public(bank, "y", (), text), {**logistic, "max_cat_to_onehot": 2}),
+    }
+
+
+def written(path, names, lines):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([[*names, "y"], *lines])
+
+
+def tandem(folder, names, text, parameters):
+    half = len(names) // 2
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
+    command = [
+        "node", str(here / "../../bin/tandem.js"), "simulate", "--data", f"{folder}/train.csv",
+        "--test-data", f"{folder}/test.csv", "--label", "y", "--active", ",".join(names[:half]),
+        "--passive", ",".join(names[half:]), "--insecure-key-bits", "256", "--bin-cuts", "xgboost", "--quiet", "--json",
+        "--export", f"{folder}/model.json", "--predictions", f"{folder}/predictions.csv", *options,
+        *(["--enable-categorical"] if text else []),
+    ]  # fmt: skip
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit(run.stderr)
+    with open(folder / "predictions.csv") as file:
+        lines = list(csv.reader(file))
+    return [float(cell) for line in lines[1:] for cell in line[2:]]
+
+
+def far(a, b):
+    return max(abs(x - y) for x, y in zip(a, b, strict=True))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", default=os.environ.get("TANDEM_DATA"))
+    parser.add_argument("--rows", type=int, default=4000)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--venvs", default=here / ".venvs", type=pathlib.Path)
+    given = parser.parse_args()
+    pythons = {version: python_with(version, given.venvs) for version in versions}
+    print(f"| setting ({given.rows:,} rows, a quarter held out) |" + "".join(f" XGBoost {v} |" for v in versions))
+    print("| --- |" + " ---: |" * len(versions))
+    for name, (read, parameters) in settings(given.data and pathlib.Path(given.data)).items():
+        if given.only not in name:
+            continue
+        names, lines, text = read(given.rows * 3 // 4)
+        cut = len(lines) * 3 // 4
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            written(folder / "train.csv", names, lines[:cut])
+            written(folder / "test.csv", names, lines[cut:])
+            ours = tandem(folder, names, text, parameters)
+            job = {
+                "train": {"names": [*names, "y"], "rows": lines[:cut]},
+                "test": {"names": [*names, "y"], "rows": lines[cut:]},
+                "columns": names,
+                "kinds": ["c" if column in text else "float" for column in names],
+                "parameters": parameters,
+                # Exported categories have numbers of their own.
+                "export": None if text else f"{folder}/model.json",
+            }
+            cells = []
+            for python in pythons.values():
+                run = subprocess.run([python, here / "train.py"], input=json.dumps(job), capture_output=True, text=True)
+                if run.returncode != 0:
+                    cells.append(run.stderr.strip().splitlines()[-1])
+                    continue
+                found = json.loads(run.stdout)
+                loaded = "" if found["loaded"] is None else f"; exported {far(ours, found['loaded']):.1e}"
+                cells.append(f"{far(ours, found['own']):.1e}{loaded}")
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+main()
