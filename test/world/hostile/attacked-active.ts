@@ -34,6 +34,8 @@ interface Known {
 interface Ended {
   readonly outcome: string;
   readonly result: unknown;
+  /** Why it failed. */
+  readonly message?: string | undefined;
 }
 
 /** As a function of this process, or as a command. */
@@ -108,8 +110,9 @@ export class AttackedActive {
     const job = new HostileJob(0, 1_000_000 + this.#known.size);
     const answers = new HostileAnswers(job, []);
     this.#passive.answers = answers;
-    const { outcome, result } = await this.#here(job, scenario, model, true);
-    if (outcome !== "finished") throw new Error(`an undisturbed job (${scenario.name}) ends with ${outcome}`);
+    const { outcome, result, message } = await this.#here(job, scenario, model, true);
+    if (outcome !== "finished")
+      throw new Error(`an undisturbed job (${scenario.name}) ends with ${outcome}: ${message}`);
     const config = await bankConfig(this.#world, this.#passive.port, job.name, scenario);
     if (task === "train") {
       const stored = await this.#world.model(job.name);
@@ -143,10 +146,12 @@ export class AttackedActive {
       patienceMs: isHonest ? longMs : shortMs,
     };
     let result: unknown;
+    let message: string | undefined;
     const work = async (): Promise<void> => {
       try {
         result = await perform(scenario.task ?? "train", config, means);
       } catch (error) {
+        message = String(error);
         if (error instanceof TandemError && error.code !== "INTERNAL") this.#look(job, error.message);
         else job.wrong.push(`the active party fails: ${error instanceof Error ? error.stack : String(error)}`);
         throw error;
@@ -155,7 +160,7 @@ export class AttackedActive {
     const outcome = await outcomeUnlessStalled(stall, work, outcomeOf);
     this.#look(job, JSON.stringify(events));
     // That the other side has a bug is its own word: it may lie about that as well.
-    return { outcome: outcome === "INTERNAL" ? "PARTY_LOST" : outcome, result };
+    return { outcome: outcome === "INTERNAL" ? "PARTY_LOST" : outcome, result, message };
   }
 
   async #command(job: HostileJob, scenario: Scenario, command: "train" | "align"): Promise<Ended> {
