@@ -99,7 +99,7 @@ function built() {
       stage = new Stage(folder);
       stages.set(name, stage);
     },
-    RUN: (command) => run("chroot", ...stage.chrooted(command)),
+    RUN: (command) => run("unshare", ...inNamespace([procOf(stage)], stage.chrooted(command))),
     WORKDIR(path) {
       stage.workdir = path;
       mkdirSync(join(stage.folder, path), { recursive: true });
@@ -127,7 +127,15 @@ function built() {
   return stage;
 }
 
-/** In a mount namespace of its own: the root is read-only, /data and /tmp are not. */
+const procOf = ({ folder }) => `mount -t proc proc '${folder}/proc'`;
+
+/** The arguments of `unshare` for a chroot with mounts of its own, which end with it. */
+function inNamespace(mounts, chrooted) {
+  const quoted = chrooted.map((each) => `'${each.replaceAll("'", String.raw`'\''`)}'`);
+  return ["--mount", "--fork", "--pid", "sh", "-ec", `${mounts.join("; ")}; exec chroot ${quoted.join(" ")}`];
+}
+
+/** The root is read-only, /data and /tmp are not. */
 function confined(stage, command) {
   const { folder } = stage;
   const mounts = [
@@ -135,10 +143,9 @@ function confined(stage, command) {
     `mount -o remount,bind,ro '${folder}'`,
     `mount -t tmpfs tmpfs '${folder}/tmp'`,
     `mount -t tmpfs -o uid=1000,gid=1000,mode=700 tmpfs '${folder}/data'`,
-    `mount -t proc proc '${folder}/proc'`,
+    procOf(stage),
   ];
-  const quoted = stage.chrooted(command).map((each) => `'${each.replaceAll("'", String.raw`'\''`)}'`);
-  return ["--mount", "--fork", "--pid", "sh", "-ec", `${mounts.join("; ")}; exec chroot ${quoted.join(" ")}`];
+  return inNamespace(mounts, stage.chrooted(command));
 }
 
 const party = `
