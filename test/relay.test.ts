@@ -1,9 +1,10 @@
 /** Parties that both only dial a relay: every command works, and models are the same byte for byte. */
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { runAlignment } from "../src/party/active/run.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { bankAndShops, testWorlds } from "./support/test-worlds.ts";
+import { ConnectProxy } from "./world/connect-proxy.ts";
 import { tandemHere } from "./world/command-here.ts";
 import type { ActiveChanges, PassiveChanges, ProcessWorld } from "./world/processes.ts";
 import { TestRelay } from "./world/relay.ts";
@@ -72,4 +73,24 @@ test("a relay that is killed in the middle of a job: the job continues, and the 
   await isBack;
   expect(world.outputs("autumn")).toEqual(direct.get("autumn"));
   expect(relay.events.filter(({ type }) => type === "listening")).toHaveLength(2);
+});
+
+test("both reach the relay through an HTTP proxy", async () => {
+  const proxy = await ConnectProxy.start();
+  onTestFinished(() => proxy.close());
+  const url = `http://127.0.0.1:${proxy.port}`;
+  const proxied = worlds.copy(world);
+  const [{ fingerprint }] = ofBank().passives ?? [];
+  await world.parties[0].stop();
+  const { bank, shop } = proxied;
+  const active = [{ name: bank.name, fingerprint: bank.fingerprint, relay: relay.fields("passive"), proxy: url }];
+  await proxied.start(shop, { listen: undefined, active });
+  const passives = [{ name: shop.name, fingerprint, relay: relay.fields("active"), proxy: url }];
+  const path = proxied.writeActive("summer", { passives });
+  const doctor = await tandemHere("doctor", "-c", path, "--idle", "0");
+  expect(doctor.stdout).toMatch(/^ok       shop0: proxy: 127\.0\.0\.1:\d+, from the config, accepts connections/m);
+  expect(doctor.exitCode, doctor.stdout).toBe(0);
+  expect(new Set(proxy.asked)).toEqual(new Set([`127.0.0.1:${relay.port}`]));
+  const own = await tandemHere("doctor", "-c", join(shop.folder, "passive.json"), "--idle", "0");
+  expect(own.stdout).toMatch(/^ok       bank: relay: 127\.0\.0\.1:\d+ is a relay, and room room accepts this party/m);
 });

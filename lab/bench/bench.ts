@@ -9,6 +9,7 @@ import { benchHiddenSums } from "./hidden-sums.ts";
 import { benchLattice } from "./lattice.ts";
 import { benchNoise } from "./noise.ts";
 import { benchReading } from "./reading.ts";
+import { benchRelay } from "./relay.ts";
 import { benchResolution } from "./resolution.ts";
 import { benchScoringMasked } from "./scoring-masked.ts";
 import { benchServing } from "./serving.ts";
@@ -27,6 +28,7 @@ export const benchParts = [
   "lattice",
   "curve",
   "reading",
+  "relay",
   "resolution",
   "wan",
   "wan-table",
@@ -80,6 +82,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   if (wants("curve")) await benchCurve(training, collect);
   const own = { repeats: options.repeats, onLeftOut: (what: string) => void leftOut.push(what) };
   if (wants("reading")) await benchReading({ ...training, ...own }, collect);
+  if (wants("relay")) await benchRelay({ ...training, repeats: options.repeats }, collect);
   if (wants("wan")) await benchWan(training, collect);
   // Minutes per cell: not with all others.
   if (options.only === "wan-table") await benchWanTable(training, collect);

@@ -33,6 +33,7 @@ export function benchCommand(): Command {
           "lattice",
           "curve",
           "reading",
+          "relay",
           "resolution",
           "wan",
           "wan-table",

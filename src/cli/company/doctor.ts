@@ -122,6 +122,11 @@ async function examine(
   if (party.role === "passive") {
     const { listen } = party.config;
     if (listen !== undefined) tell(name, [await portOf(party.config, listen)]);
+    const { checkWayToActive } = await import("../../party/checks/way-to-active.ts");
+    for (const active of party.config.active) {
+      const checks = await checkWayToActive(active, name, stepMs);
+      if (checks.length > 0) tell(active.name, checks);
+    }
     return;
   }
   if (identity === null || pins?.state === "failed")

@@ -62,24 +62,37 @@ export async function checkPartner(passive: Passive, terms: PartnerTerms): Promi
       checks.push(failed(error.step, error.trouble));
       return { checks, isLasting: true };
     }
-    const trouble = connectionTrouble(error, passive.name, at);
-    checks.push(
-      trouble === null
-        ? failed("connection", {
-            code: "PARTY_LOST",
-            words: `the connection to ${passive.name} at ${at} was lost`,
-            who: passive.name,
-            todo: "look at the log of its party, and start it again",
-          })
-        : failed(trouble.step, {
-            code: isOfCertificates(trouble.step) ? "CERTIFICATE" : "PARTY_LOST",
-            words: trouble.words,
-            who: actors(trouble.by, passive.name, terms.own),
-            todo: trouble.todo,
-          }),
-    );
-    return { checks, isLasting: trouble?.isLasting ?? false };
+    const { check, isLasting } = failedStep(error, passive.name, at, terms.own);
+    checks.push(check);
+    return { checks, isLasting };
   }
+}
+
+/** A step of the way to a partner that failed. */
+export function failedStep(
+  error: unknown,
+  name: string,
+  at: string,
+  own: string,
+): { readonly check: Check; readonly isLasting: boolean } {
+  const trouble = connectionTrouble(error, name, at);
+  if (trouble === null)
+    return {
+      check: failed("connection", {
+        code: "PARTY_LOST",
+        words: `the connection to ${name} at ${at} was lost`,
+        who: name,
+        todo: "look at the log of its party, and start it again",
+      }),
+      isLasting: false,
+    };
+  const check = failed(trouble.step, {
+    code: isOfCertificates(trouble.step) ? "CERTIFICATE" : "PARTY_LOST",
+    words: trouble.words,
+    who: actors(trouble.by, name, own),
+    todo: trouble.todo,
+  });
+  return { check, isLasting: trouble.isLasting };
 }
 
 function isOfCertificates(step: ConnectionStep): boolean {

@@ -4,7 +4,7 @@
  * and for this machine.
  */
 import { request } from "node:http";
-import { isIPv6, type Socket } from "node:net";
+import { isIP, isIPv6, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { readSecretFile } from "../../base/files/secret-file.ts";
 import { isLoopback } from "../../base/listening/loopback.ts";
@@ -83,7 +83,6 @@ export async function throughProxy(proxy: Proxy, socket: Socket, target: Address
     const asking = request({
       method: "CONNECT",
       path: host,
-      agent: false,
       createConnection: () => stream,
       headers: {
         host,
@@ -131,7 +130,7 @@ export async function throughProxy(proxy: Proxy, socket: Socket, target: Address
 /** The proxy's own certificate, by the authorities that Node knows. */
 function secured({ host }: Proxy, socket: Socket, at: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const secure = connectTls({ socket, servername: host });
+    const secure = connectTls({ socket, host, ...(isIP(host) === 0 ? { servername: host } : {}) });
     secure.once("secureConnect", () => resolve(secure));
     secure.once("error", (cause: NodeJS.ErrnoException) => {
       const isPlain = /WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST/.test(cause.code ?? "");
