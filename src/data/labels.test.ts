@@ -55,7 +55,7 @@ describe("labels that are text", () => {
       "CELL_UNPARSABLE",
       /line 2, .*not a number, as count:poisson needs/,
     ],
-    [["a", "b"], { ...multi, positive: "a" }, "USAGE", /--positive is for two classes/],
+    [["a", "b"], { ...multi, positive: "a" }, "USAGE", /positive \(--positive\) is for two classes/],
     [
       ["a", "x"],
       { ...multi, classes: ["a", "b"] },

@@ -68,7 +68,10 @@ const classesOption = "--classes (in a config: data.classes)";
 /** @throws TandemError USAGE */
 function checkReading({ positive, classes }: LabelReading, { objective, learns }: LabelUse): void {
   if (positive !== undefined && learns === "several classes")
-    throw new TandemError("USAGE", `--positive is for two classes, and ${objective} takes several: leave it out`);
+    throw new TandemError(
+      "USAGE",
+      `positive (--positive) is for two classes, and ${objective} takes several: leave it out`,
+    );
   if (classes === undefined) return;
   if (positive !== undefined) throw new TandemError("USAGE", "--positive and --classes exclude each other");
   if (learns === "numbers")

@@ -4,6 +4,7 @@
  */
 import { expect, test } from "vitest";
 import { MemoryDisk } from "../../test/support/memory-disk.ts";
+import { Killed, mortal } from "../../test/support/mortal-disk.ts";
 import type { Storage } from "../base/files/storage.ts";
 import { nothingSpent, type Spending } from "../privacy/spending.ts";
 import { type JournalEntry, PlaintextJournal } from "../protocol/active/plaintext-journal.ts";
@@ -12,27 +13,6 @@ import { addPlaintexts, addSignedGradients, readPlaintexts, readSignedGradients 
 import { DailyBudgets } from "./daily-budget.ts";
 import { PartnerBudgets } from "./partner-budget.ts";
 import { QuestionCounts } from "./question-counts.ts";
-
-class Killed extends Error {}
-
-/** A disk whose process dies at one of its writes. */
-function mortal(files: MemoryDisk, dies: (write: number) => "before" | "after" | null): Storage {
-  let writes = 0;
-  let isDead = false;
-  const changing = async (change: () => void): Promise<void> => {
-    const when = isDead ? "before" : dies(writes++);
-    if (when === "before") isDead = true;
-    if (isDead) throw new Killed();
-    change();
-    if (when === "after") isDead = true;
-    if (isDead) throw new Killed();
-  };
-  return {
-    ...files.storage(),
-    write: (path, contents) => changing(() => files.put(path, contents)),
-    append: (path, contents) => changing(() => files.add(path, contents)),
-  };
-}
 
 const perTree: Spending = { ...nothingSpent, sumsPerPerson: 0.01, outcomesPerPerson: 3 };
 const took: Spending = { ...nothingSpent, sumsPerPerson: 0.004, outcomesPerPerson: 1 };
