@@ -3,11 +3,15 @@
  * whatever is lost or killed in between, and no bank learns anything about the other.
  */
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { diskStorage } from "../src/base/files/storage.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { runAlignment } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
+import { RequestDesk } from "../src/party/approvals/request-desk.ts";
 import type { PartyEvent } from "../src/record/events.ts";
+import { readRequests } from "../src/store/request-file.ts";
 import { isCampaign, seedCount } from "./support/campaign.ts";
 import { expectError } from "./support/expect-error.ts";
 import { testWorlds } from "./support/test-worlds.ts";
@@ -219,3 +223,62 @@ test.each(seeds)("seed %i: the party is killed and restarted with three jobs und
   expect(jobs.map((job) => outputsOf(job, directory))).toEqual(expected);
   rmSync(world.path(world.shop, "", "", directory), { recursive: true });
 });
+
+/** Kills at random moments: of jobs that wait for approval, that are approved just now, and that train. */
+const approvalSeeds = Array.from({ length: seedCount({ test: 1, campaign: 40 }) }, (_, seed) => seed);
+const killsPerSeed = isCampaign ? 5 : 2;
+
+test.each(approvalSeeds)(
+  "seed %i: the party is killed while jobs wait for approval, and while they run",
+  async (seed) => {
+    const directory = `approved-${seed}`;
+    const random = new SeededRandom(`kills of approved jobs ${seed}`);
+    const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+    const port = await freePort();
+    const changes = passive(directory, 3);
+    const config = world.writePassive(
+      world.shop,
+      { ...changes, policy: { ...changes.policy, approval: "required" }, listen: { host: "127.0.0.1", port } },
+      `${directory}.json`,
+      { actives: actives() },
+    );
+    const output = join(world.shop.folder, directory);
+    const desk = new RequestDesk({ party: "shop", directory: output, config: "0".repeat(64), days: 7 });
+    const shop = new RestartedProcess("shop", "party", "-c", config);
+    onTestFinished(() => shop.kill());
+    await shop.start().port();
+    const state = { isOver: false };
+    const training = Promise.all(
+      jobs.map((job) =>
+        world.train(
+          job.name,
+          { ...job.changes, output: { directory }, patience_seconds: 120 },
+          {
+            active: job.active(),
+            file: `${job.name}-${directory}.json`,
+            surroundings: impatient,
+            ports: { shop: port },
+          },
+        ),
+      ),
+    ).finally(() => (state.isOver = true));
+    const deciding = (async (): Promise<void> => {
+      for (; !state.isOver; await pause(100))
+        for (const { id, standing } of await desk.list())
+          if (standing === "waiting" && random.uniform() < 0.2)
+            await desk.approve(id, { who: "alice", via: "command" });
+    })();
+    for (let kill = 0; kill < killsPerSeed && !state.isOver; kill++) {
+      await pause(300 + 1500 * random.uniform());
+      await shop.kill();
+      await shop.start().port();
+    }
+    await training;
+    await deciding;
+    expect(jobs.map((job) => outputsOf(job, directory))).toEqual(expected);
+    const uses = (await readRequests(output, diskStorage)).flatMap((request) => request.uses);
+    expect(new Set(uses.map(({ approval }) => approval)).size, "each approval is used once").toBe(uses.length);
+    expect(uses).toHaveLength((await desk.actions()).length);
+    rmSync(output, { recursive: true });
+  },
+);

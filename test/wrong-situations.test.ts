@@ -270,7 +270,9 @@ const golden = new URL("fixtures/wrong-situations.txt", import.meta.url);
 const seen: string[] = [];
 const raw = /ERR_|SSL routines|OpenSSL|errno|undefined|\bat .*\.[jt]s:|Error:|internal error/;
 
-test.each(situations)("%s: %s", { timeout: 120_000 }, async (command, what, change, args = () => []) => {
+const cases = situations.map(([command, what, change, args = () => []]) => ({ command, what, change, args }));
+
+test.each(cases)("$command: $what", { timeout: 120_000 }, async ({ command, what, change, args }) => {
   if (what === "bank not pinned by the retailer") {
     const { certificate, key } = await createSelfSigned("stranger", 10);
     writeFileSync(join(bank.folder, "stranger.pem"), certificate);
