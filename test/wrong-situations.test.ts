@@ -188,7 +188,7 @@ const situations: readonly Situation[] = [
   ["train", "another certificate than the pinned one", partner(() => ({ fingerprint: "7".repeat(64) }))],
   ["train", "own fingerprint pinned", partner(() => ({ fingerprint: bank.fingerprint }))],
   ["train", "fingerprint never pasted", partner(() => ({ fingerprint: "PASTE-THE-FINGERPRINT" }))],
-  ["train", "bank not pinned by the retailer", ofActive("tls", { certificate: "stranger.pem", key: "stranger.key" })],
+  ["train", "bank not pinned by the retailer", ofActive("tls", { certificate: "unknown.pem", key: "unknown.key" })],
   // what the retailer's policy refuses
   ["train", "more trees than allowed", ofActive("training", { num_round: 50 })],
   ["train", "deeper trees than allowed", ofActive("training", { max_depth: 12 })],
@@ -274,9 +274,9 @@ const cases = situations.map(([command, what, change, args = () => []]) => ({ co
 
 test.each(cases)("$command: $what", { timeout: 120_000 }, async ({ command, what, change, args }) => {
   if (what === "bank not pinned by the retailer") {
-    const { certificate, key } = await createSelfSigned("stranger", 10);
-    writeFileSync(join(bank.folder, "stranger.pem"), certificate);
-    writeFileSync(join(bank.folder, "stranger.key"), key, { mode: 0o600 });
+    const { certificate, key } = await createSelfSigned("unknown", 10);
+    writeFileSync(join(bank.folder, "unknown.pem"), certificate);
+    writeFileSync(join(bank.folder, "unknown.key"), key, { mode: 0o600 });
   }
   const role = command === "party" ? "passive" : "active";
   const config = change === null ? [] : ["-c", configFile(role, change)];
