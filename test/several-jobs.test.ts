@@ -252,7 +252,7 @@ test.each(approvalSeeds)(
       jobs.map((job) =>
         world.train(
           job.name,
-          { ...job.changes, output: { directory }, patience_seconds: 120 },
+          { ...job.changes, output: { directory }, patience_seconds: 3600 },
           {
             active: job.active(),
             file: `${job.name}-${directory}.json`,
