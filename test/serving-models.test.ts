@@ -97,6 +97,8 @@ test("a promotion is served without a restart, and no answer is of two models", 
 
   // Promoted at the bank only: one shop refuses, and the model before stays until it allows the other one.
   await modelCommand(shops[1], "retire", "credit@2");
+  const refused = async (): Promise<number> => (await post(`${reference.url}/models/summer/predict`, some)).status;
+  await expect.poll(refused, soon).toBe(502);
   await modelCommand(bank, "promote", "credit@2", "--without-asking");
   const complaints = (): string[] =>
     events.flatMap((event) => (event.type === "error" ? [`${event.code}: ${event.message}`] : []));
