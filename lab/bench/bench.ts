@@ -4,37 +4,20 @@
 import { selectKernel } from "../../src/crypto/paillier/index.ts";
 import { benchArithmetic, type Figure } from "./arithmetic.ts";
 import { benchAblation } from "./ablation.ts";
+import type { BenchPart } from "./bench-parts.ts";
 import { benchCurve } from "./curve.ts";
 import { benchHiddenSums } from "./hidden-sums.ts";
 import { benchLattice } from "./lattice.ts";
 import { benchNoise } from "./noise.ts";
 import { benchReading } from "./reading.ts";
 import { benchRelay } from "./relay.ts";
+import { benchRelease } from "./release.ts";
 import { benchResolution } from "./resolution.ts";
 import { benchScoringMasked } from "./scoring-masked.ts";
 import { benchServing } from "./serving.ts";
 import { benchTraining, defaultTable } from "./training.ts";
 import { benchWan, benchWanTable } from "./wan.ts";
 import { type Machine, thisCommit, thisMachine } from "./machine.ts";
-
-export const benchParts = [
-  "arithmetic",
-  "training",
-  "ablation",
-  "noise",
-  "hidden-sums",
-  "serving",
-  "scoring-masked",
-  "lattice",
-  "curve",
-  "reading",
-  "relay",
-  "resolution",
-  "wan",
-  "wan-table",
-  "workers",
-] as const;
-export type BenchPart = (typeof benchParts)[number];
 
 export interface BenchOptions {
   readonly only: BenchPart | "all";
@@ -91,6 +74,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
     const { benchWorkers } = await import("./workers.ts"); // it imports the certificate library
     await benchWorkers({ ...training, ...own }, collect);
   }
+  if (wants("release")) await benchRelease({ ...training, ...own }, collect);
   return {
     machine: thisMachine(),
     seed: options.seed,

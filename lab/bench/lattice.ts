@@ -26,12 +26,12 @@ export async function benchLattice(bench: TrainingBench, onFigure: (figure: Figu
   const small = await defaultTable(bench);
   const python = pythonWithXgboost();
   const compared: Compared[] = [
-    { name: "", table: small, trees: 50, atMost: 25, repeats: bench.quick ? 1 : 5 },
+    { name: "", table: small, trees: 50, atMost: 15, repeats: bench.quick ? 1 : 5 },
     {
       name: ".large",
       table: wholeNumbers(bench.quick ? 20_000 : 1_000_000, [10, 10], bench.seed),
       trees: 10,
-      atMost: 10,
+      atMost: 8,
       repeats: bench.quick ? 1 : 3,
     },
   ];

@@ -107,7 +107,7 @@ async function batching(table: Columns, bits: number, trees: number): Promise<Fi
   return {
     name: `batching.perTree.${bits}`,
     value: parts.batched.min / parts.unbatched.min,
-    bar: { atMost: bits === 1024 ? 0.58 : 0.55 },
+    bar: { atMost: bits === 1024 ? 0.58 : 0.54 },
     parts,
   };
 }

@@ -1,7 +1,8 @@
 /** `tandem bench`: the speed figures, as interleaved ratios. */
 import { Command, Option } from "commander";
 import type { Figure } from "../bench/arithmetic.ts";
-import type { BenchPart, BenchReport } from "../bench/bench.ts";
+import { type BenchPart, benchParts } from "../bench/bench-parts.ts";
+import type { BenchReport } from "../bench/bench.ts";
 import { openProgress } from "../../src/cli/terminal/progress-options.ts";
 import { textTable } from "../../src/cli/terminal/text-table.ts";
 import { wholeNumber } from "../../src/cli/whole-number.ts";
@@ -21,27 +22,7 @@ const seedMax = 4294967295;
 export function benchCommand(): Command {
   return new Command("bench")
     .description("measure this machine against OpenSSL, and the scoring server under load")
-    .addOption(
-      new Option("--only <part>", "which figures")
-        .choices([
-          "arithmetic",
-          "training",
-          "ablation",
-          "noise",
-          "serving",
-          "scoring-masked",
-          "lattice",
-          "curve",
-          "reading",
-          "relay",
-          "resolution",
-          "wan",
-          "wan-table",
-          "workers",
-          "all",
-        ])
-        .default("all"),
-    )
+    .addOption(new Option("--only <part>", "which figures").choices([...benchParts, "all"]).default("all"))
     .option("--data <folder>", "the folder with the public data (default: synthetic data of the same shape)")
     .option("--repeats <count>", "how often each is measured", "7")
     .option("--seed <number>", "draws the synthetic data", "7")

@@ -52,7 +52,7 @@ export class NativePrivateEvaluator implements SeamedPrivateEvaluator {
     assert(count === plaintexts.count, "every plaintext has its exponents");
     const exponents = await drawnOwnerExponents(this.key, parts, this.#exponents);
     try {
-      return await this.encryptWithExponents(plaintexts, exponents);
+      return await this.#encrypt(plaintexts, exponents);
     } finally {
       exponents.p.fill(0);
       exponents.q.fill(0);

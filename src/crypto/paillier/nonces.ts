@@ -70,7 +70,15 @@ export async function drawnOwnerExponents(
     const part = (flat: Uint8Array): Uint8Array => flat.subarray(first * sizeBytes, (first + count) * sizeBytes);
     all.push({ p: part(p), q: part(q), sizeBytes });
   }
-  const joined = (side: "p" | "q"): Uint8Array => Uint8Array.from(Buffer.concat(all.map((part) => part[side])));
+  const joined = (side: "p" | "q"): Uint8Array => {
+    const flat = new Uint8Array(all.reduce((sum, part) => sum + part[side].length, 0));
+    let at = 0;
+    for (const part of all) {
+      flat.set(part[side], at);
+      at += part[side].length;
+    }
+    return flat;
+  };
   return { p: joined("p"), q: joined("q"), sizeBytes: all[0]?.sizeBytes ?? exponentBytes(key) };
 }
 
