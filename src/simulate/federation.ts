@@ -120,7 +120,7 @@ async function runIn(root: string, job: FederationJob, supervisor: Supervisor): 
     import("../transport/certificates.ts"),
     import("../transport/pinned-certificate.ts"),
   ]);
-  const authority = await createAuthority("Tandem on this machine", 2);
+  const authority = await createAuthority("Tandem on this machine", 90);
   const parties = [job.active, ...job.passives];
   const homes = await Promise.all(
     parties.map(async (party, index) => {
