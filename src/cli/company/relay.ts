@@ -42,6 +42,9 @@ async function runRelay(flags: RelayFlags): Promise<void> {
     () => metrics.text(),
     (text) => write(`${text}\n`),
   );
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
   try {
     const { startRelay } = await withPackages(
       { feature: "tandem relay", packages: ["ws"] },
@@ -58,9 +61,7 @@ async function runRelay(flags: RelayFlags): Promise<void> {
       },
     });
     metrics.watch(relay.rooms);
-    await new Promise<void>((resolve) => {
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
-    });
+    await stopped;
     await relay.close();
   } finally {
     await served.close();
