@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Client, createClient } from "@connectrpc/connect";
-import { beforeAll, beforeEach, expect, test } from "vitest";
-import { RequestDesk } from "../src/party/approvals/request-desk.ts";
+import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { RequestDecisions } from "../src/party/approvals/request-decisions.ts";
 import { requestJob } from "../src/party/active/request-job.ts";
 import { agreedParameters, proposedParameters } from "../src/protocol/job-parameters.ts";
 import { hashDomain, hashToCurve } from "../src/psi/hash-to-curve.ts";
@@ -87,8 +87,8 @@ async function first({ admission }: Bank, request: object): Promise<PassiveAdmis
   );
 }
 
-const desk = () =>
-  new RequestDesk({
+const decisions = () =>
+  new RequestDecisions({
     party: "shop0",
     directory: join(world.shop.folder, directory),
     config: "0".repeat(64),
@@ -101,7 +101,7 @@ const person = { who: "alice", via: "command" } as const;
 async function approved(uses = 1): Promise<Bank> {
   const connection = bank();
   const answer = await first(connection, asked());
-  await desk().approve(typeof answer === "string" ? answer : answer.request, person, { uses });
+  await decisions().approve(typeof answer === "string" ? answer : answer.request, person, { uses });
   expect(await first(connection, asked())).toMatchObject({ place: 0, request: "" });
   return connection;
 }
@@ -159,6 +159,10 @@ test("before approval no call reveals anything: no intersection, no number of id
 });
 
 test("a flood of requests stops at four; one of the same name replaces the first", async () => {
+  const warnings: string[] = [];
+  const warned = ({ name }: Error): void => void warnings.push(name);
+  process.on("warning", warned);
+  onTestFinished(() => void process.off("warning", warned));
   const connection = bank();
   const ids: string[] = [];
   for (let i = 0; i < 4; i++) {
@@ -167,10 +171,15 @@ test("a flood of requests stops at four; one of the same name replaces the first
   }
   expect(await first(connection, asked("job-4"))).toMatch(/has 4 requests of this party waiting for approval/);
   for (let i = 0; i < 20; i++) await first(connection, asked("job-0", { purpose: `try ${i}` }));
-  const waiting = (await desk().list()).filter(({ standing }) => standing === "waiting");
+  const waiting = (await decisions().list()).filter(({ standing }) => standing === "waiting");
   expect(waiting).toHaveLength(4);
   expect(waiting.map(({ id }) => id)).not.toContain(ids[0]);
-  await expectError(() => desk().approve(ids[0], person), "USAGE", /has no request .* a partner may have replaced it/);
+  expect(warnings).toEqual([]); // of listeners that calls leave at their connection
+  await expectError(
+    () => decisions().approve(ids[0], person),
+    "USAGE",
+    /has no request .* a partner may have replaced it/,
+  );
 });
 
 test.each<{ what: string; changes: (given: Parameters) => object; says: RegExp }>([
@@ -182,7 +191,7 @@ test.each<{ what: string; changes: (given: Parameters) => object; says: RegExp }
 ])("terms swapped after approval are refused: $what", async ({ changes, says }) => {
   const connection = await approved();
   expect(await joined(connection, { parameters: { ...parameters, ...changes(parameters) } })).toMatch(says);
-  expect((await desk().list())[0]).toMatchObject({ standing: "approved" });
+  expect((await decisions().list())[0]).toMatchObject({ standing: "approved" });
 });
 
 test("more rows, or ids of another kind, than were approved are refused", async () => {
@@ -232,8 +241,8 @@ test("an expired approval begins nothing; a withdrawn one not even a job that ha
   expect(await first(bank(), asked())).toMatchObject({ request: expect.stringMatching(/./) as string });
   const connection = await approved();
   expect(await joined(connection)).toMatch(/was not aligned/);
-  const { id } = (await desk().list()).at(-1) ?? { id: "" };
-  await desk().deny(id, person, "the contract has ended");
+  const { id } = (await decisions().list()).at(-1) ?? { id: "" };
+  await decisions().deny(id, person, "the contract has ended");
   expect(await joined(connection)).toMatch(/has denied the request .*: the contract has ended/);
 });
 
@@ -256,7 +265,7 @@ test("texts of a bank: bounded, and harmless on a terminal", async () => {
   expect(await first(bank(), asked("spring", { work: "<b>" }))).toMatch(/work: .* does not know <b>/);
   const many = Array.from({ length: 17 }, () => "nfkc");
   expect(await first(bank(), asked("spring", { normalisations: many }))).toMatch(/normalise: .* up to 16 names/);
-  expect(await desk().list()).toHaveLength(1);
+  expect(await decisions().list()).toHaveLength(1);
 });
 
 test("texts of a passive party: the bank shows the name of a request without control characters", async () => {
@@ -277,7 +286,7 @@ test("texts of a passive party: the bank shows the name of a request without con
 test("a log with a changed, a removed or an added line begins no job, and says which line", async () => {
   const connection = await approved();
   await first(connection, asked("summer"));
-  await desk().deny((await desk().list()).find(({ terms }) => terms.job === "summer")?.id ?? "", person, "");
+  await decisions().deny((await decisions().list()).find(({ terms }) => terms.job === "summer")?.id ?? "", person, "");
   const path = join(world.shop.folder, directory, ".requests", "actions.jsonl");
   const text = readFileSync(path, "utf8");
   const lines = text.split("\n").filter((line) => line !== "");
@@ -288,16 +297,16 @@ test("a log with a changed, a removed or an added line begins no job, and says w
     `${lines[0]}\n${lines[0].replace("spring", "winter")}\n${lines[1]}\n`,
   ]) {
     writeFileSync(path, edited);
-    await expectError(() => desk().list(), "FILE_FORMAT", /line \d, does not follow the line before it/);
+    await expectError(() => decisions().list(), "FILE_FORMAT", /line \d, does not follow the line before it/);
     const { stderr } = await tandemHere("party", "-c", join(world.shop.folder, "passive.json"));
     expect(stderr).toMatch(/another process is working|own files|actions.jsonl, line \d/);
     expect(await joined(connection, {}, 3)).toMatch(/has trouble with its own files/);
   }
   writeFileSync(path, `${text}\n{"at":"2026-`); // a write that a crash has interrupted
-  expect(await desk().actions()).toHaveLength(2);
+  expect(await decisions().actions()).toHaveLength(2);
   expect(await joined(connection)).toMatch(/was not aligned/);
-  await desk().deny((await desk().list())[0].id, person, "");
-  expect(await desk().actions()).toHaveLength(3);
+  await decisions().deny((await decisions().list())[0].id, person, "");
+  expect(await decisions().actions()).toHaveLength(3);
 });
 
 test.skipIf(process.getuid?.() !== 0)(

@@ -41,16 +41,21 @@ async function* places(
   const caller = callerOf(context);
   const job = await handler.request(request, caller);
   const beatMs = context.values.get(heartbeatKey);
+  const over = new AbortController(); // a connection outlives its calls: no listener of theirs is left at it
   const gone = new Promise<void>((resolve) => {
     for (const signal of [caller.gone, context.signal])
-      signal.addEventListener("abort", () => resolve(), { once: true });
+      signal.addEventListener("abort", () => resolve(), { once: true, signal: over.signal });
   });
-  while (!caller.gone.aborted && !context.signal.aborted) {
-    const changed = job.changed(); // before the answer: nothing in between is missed
-    const place = job.where();
-    yield place;
-    if (place.place === 0 && place.request === "") return;
-    await Promise.race([changed, gone, pause(beatMs)]);
+  try {
+    while (!caller.gone.aborted && !context.signal.aborted) {
+      const changed = job.changed(); // before the answer: nothing in between is missed
+      const place = job.where();
+      yield place;
+      if (place.place === 0 && place.request === "") return;
+      await Promise.race([changed, gone, pause(beatMs)]);
+    }
+  } finally {
+    over.abort();
   }
 }
 

@@ -2,6 +2,7 @@
  * Serves a passive party over TLS: on connections that arrive at its port, and on those that it has dialled itself.
  * connection-gate.ts admits them before any call is read.
  */
+import { setMaxListeners } from "node:events";
 import { createSecureServer, type ServerHttp2Session } from "node:http2";
 import { createServer, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -118,6 +119,7 @@ export async function listenTls(
     const key = keyOf(session.socket);
     session.once("remoteSettings", () => waiting.get(key)?.());
     const closing = new AbortController();
+    setMaxListeners(0, closing.signal); // one per open call
     callers.set(session, { ...party, gone: closing.signal });
     session.setLocalWindowSize(windowBytes);
     session.setTimeout(silenceMs, () => session.destroy());

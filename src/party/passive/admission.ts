@@ -81,6 +81,7 @@ export class JobAdmission implements PartyHandler {
   readonly #files: PassiveFiles;
   readonly #places: JobPlaces;
   readonly #approvals: JobApprovals;
+  readonly #watched = new WeakSet<Caller>();
   /** Budgets of the partners, and what they have used. */
   readonly budgets: PartnerBudgets;
   /** Of the table when it was last read completely. */
@@ -176,7 +177,7 @@ export class JobAdmission implements PartyHandler {
       const agreed = this.#places.check(request);
       const enter = (): RequestedJob => this.#places.enter(request, agreed, caller);
       const requested = await this.#approvals.request(request, agreed, caller, enter);
-      caller.gone.addEventListener("abort", () => this.#callerGone(caller), { once: true });
+      this.#watch(caller);
       if (caller.gone.aborted) this.#callerGone(caller);
       return requested;
     } catch (error) {
@@ -368,7 +369,7 @@ export class JobAdmission implements PartyHandler {
         await giveWay(before);
         const opening: AdmissionState = { kind: "opening", caller, job };
         this.#states.set(place, opening);
-        caller.gone.addEventListener("abort", () => this.#callerGone(caller), { once: true });
+        this.#watch(caller);
         try {
           return await open(before, place);
         } finally {
@@ -402,6 +403,13 @@ export class JobAdmission implements PartyHandler {
       this.#states.delete(place);
       this.#places.queue.over(place);
     }
+  }
+
+  /** Once per connection, however many calls it makes. */
+  #watch(caller: Caller): void {
+    if (this.#watched.has(caller)) return;
+    this.#watched.add(caller);
+    caller.gone.addEventListener("abort", () => this.#callerGone(caller), { once: true });
   }
 
   #callerGone(caller: Caller): void {
