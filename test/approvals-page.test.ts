@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { approversIn } from "../src/cli/company/request-desk.ts";
+import { approversIn } from "../src/cli/company/request-decisions.ts";
 import { readPassiveConfig } from "../src/party/config/config.ts";
 import { ProcessWorld } from "./world/processes.ts";
 import { tandemHere } from "./world/command-here.ts";

@@ -9,7 +9,7 @@ import { diskStorage } from "../src/base/files/storage.ts";
 import { SeededRandom } from "../src/base/random.ts";
 import { runAlignment } from "../src/party/active/run.ts";
 import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
-import { RequestDesk } from "../src/party/approvals/request-desk.ts";
+import { RequestDecisions } from "../src/party/approvals/request-decisions.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { readRequests } from "../src/store/request-file.ts";
 import { isCampaign, seedCount } from "./support/campaign.ts";
@@ -243,7 +243,7 @@ test.each(approvalSeeds)(
       { actives: actives() },
     );
     const output = join(world.shop.folder, directory);
-    const desk = new RequestDesk({ party: "shop", directory: output, config: "0".repeat(64), days: 7 });
+    const decisions = new RequestDecisions({ party: "shop", directory: output, config: "0".repeat(64), days: 7 });
     const shop = new RestartedProcess("shop", "party", "-c", config);
     onTestFinished(() => shop.kill());
     await shop.start().port();
@@ -264,9 +264,9 @@ test.each(approvalSeeds)(
     ).finally(() => (state.isOver = true));
     const deciding = (async (): Promise<void> => {
       for (; !state.isOver; await pause(100))
-        for (const { id, standing } of await desk.list())
+        for (const { id, standing } of await decisions.list())
           if (standing === "waiting" && random.uniform() < 0.2)
-            await desk.approve(id, { who: "alice", via: "command" });
+            await decisions.approve(id, { who: "alice", via: "command" });
     })();
     for (let kill = 0; kill < killsPerSeed && !state.isOver; kill++) {
       await pause(300 + 1500 * random.uniform());
@@ -278,7 +278,7 @@ test.each(approvalSeeds)(
     expect(jobs.map((job) => outputsOf(job, directory))).toEqual(expected);
     const uses = (await readRequests(output, diskStorage)).flatMap((request) => request.uses);
     expect(new Set(uses.map(({ approval }) => approval)).size, "each approval is used once").toBe(uses.length);
-    expect(uses).toHaveLength((await desk.actions()).length);
+    expect(uses).toHaveLength((await decisions.actions()).length);
     rmSync(output, { recursive: true });
   },
 );

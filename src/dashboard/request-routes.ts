@@ -9,7 +9,7 @@ import { TandemError } from "../base/error.ts";
 import type { Approvers } from "./approvers.ts";
 
 /** Of one party. */
-export interface RequestDesk {
+export interface RequestDecisions {
   list(): Promise<unknown>;
   actions(): Promise<unknown>;
   approve(request: string, who: string): Promise<unknown>;
@@ -26,8 +26,13 @@ const decision = z.object({
 });
 
 /** @returns the answer's status and JSON */
-export async function shownRequests(desk: RequestDesk, approvers: Approvers, request: IncomingMessage, port: number) {
-  const [requests, actions] = await Promise.all([desk.list(), desk.actions()]);
+export async function shownRequests(
+  decisions: RequestDecisions,
+  approvers: Approvers,
+  request: IncomingMessage,
+  port: number,
+) {
+  const [requests, actions] = await Promise.all([decisions.list(), decisions.actions()]);
   return { approver: approvers.nameOf(request, port), canSignIn: approvers.exist, requests, actions };
 }
 
@@ -41,7 +46,7 @@ export function isPosted(path: string): boolean {
 /** Answers a POST of an authenticated viewer. */
 export async function answerPost(
   path: string,
-  desk: RequestDesk | undefined,
+  decisions: RequestDecisions | undefined,
   approvers: Approvers,
   request: IncomingMessage,
   response: ServerResponse,
@@ -53,7 +58,7 @@ export async function answerPost(
   };
   if (!isOwnPage(request)) return end(403);
   if (request.headers["content-type"] !== "application/json") return end(415);
-  if (desk === undefined) return end(404);
+  if (decisions === undefined) return end(404);
   const body = await readJson(request);
   if (path === signInPath) {
     const given = signIn.safeParse(body);
@@ -69,7 +74,7 @@ export async function answerPost(
   if (!given.success) return end(400);
   const { request: id, what, reason } = given.data;
   try {
-    await (what === "approve" ? desk.approve(id, who) : desk.deny(id, who, reason));
+    await (what === "approve" ? decisions.approve(id, who) : decisions.deny(id, who, reason));
     end(204);
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;

@@ -16,7 +16,7 @@ let origin = "";
 let reader = "";
 
 beforeAll(async () => {
-  const desk = {
+  const decisions = {
     list: async () => [{ id: "0123abcd", standing: "waiting" }],
     actions: async () => [],
     approve: async (id: string, who: string) => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
   };
   dashboard = await startDashboard({
     viewers: [
-      { name: "shop", directory: root, job: null, desk },
+      { name: "shop", directory: root, job: null, decisions },
       { name: "other", directory: root, job: null },
     ],
     host: "127.0.0.1",

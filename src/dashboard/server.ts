@@ -19,7 +19,7 @@ import { Access } from "./access.ts";
 import { Approvers } from "./approvers.ts";
 import { feedRecord } from "./record-feed.ts";
 import { JobList } from "./job-list.ts";
-import { answerPost, isPosted, type RequestDesk, shownRequests } from "./request-routes.ts";
+import { answerPost, isPosted, type RequestDecisions, shownRequests } from "./request-routes.ts";
 import { readWebFiles, type WebFile } from "./web-files.ts";
 
 /** A party whose jobs are shown: one for a company, several where one machine simulates all parties. */
@@ -30,7 +30,7 @@ export interface Viewer {
   /** The running job, if its name is known. */
   readonly job: string | null;
   /** Requests of a passive party; left out: none are shown. */
-  readonly desk?: RequestDesk | undefined;
+  readonly decisions?: RequestDecisions | undefined;
 }
 
 export interface DashboardOptions {
@@ -193,7 +193,7 @@ class Routes {
     if (pathname === "/api/requests")
       return json(
         response,
-        viewer.desk && (await shownRequests(viewer.desk, this.#approvers, request, portOf(request))),
+        viewer.decisions && (await shownRequests(viewer.decisions, this.#approvers, request, portOf(request))),
       );
     const job = url.searchParams.get("job") ?? "";
     if (!jobSyntax.test(job)) return bare(response, 404); // it becomes part of a path
@@ -217,8 +217,8 @@ class Routes {
   }
 
   post(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const desk = this.#viewers.find(({ name }) => name === url.searchParams.get("viewer"))?.desk;
-    return answerPost(url.pathname, desk, this.#approvers, request, response, portOf(request));
+    const decisions = this.#viewers.find(({ name }) => name === url.searchParams.get("viewer"))?.decisions;
+    return answerPost(url.pathname, decisions, this.#approvers, request, response, portOf(request));
   }
 
   #file(path: string, response: ServerResponse): void {

@@ -45,7 +45,7 @@ export interface CertificateLine {
   readonly until: number;
 }
 
-/** A request of a partner, as src/party/approvals/request-desk.ts shows it. */
+/** A request of a partner, as src/party/approvals/request-decisions.ts shows it. */
 export interface RequestLine {
   readonly id: string;
   readonly summary: string;

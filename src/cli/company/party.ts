@@ -55,14 +55,14 @@ async function runParty(flags: PartyFlags): Promise<void> {
   });
   const { name, output: kept, policy, tls } = config;
   const insecure = tls.insecure_key_file;
-  const { approversIn, deskOf } = await import("./request-desk.ts");
+  const { approversIn, decisionsOf } = await import("./request-decisions.ts");
   const closeDashboard = await serveBesideParty(
     flags,
     {
       name,
       directory: kept.directory,
       job: null,
-      desk: policy.approval === "required" ? await deskOf(config, flags.config) : undefined,
+      decisions: policy.approval === "required" ? await decisionsOf(config, flags.config) : undefined,
     },
     flags.approvers === undefined ? undefined : await approversIn(flags.approvers, insecure),
   );

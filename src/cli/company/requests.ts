@@ -1,11 +1,11 @@
 /** `tandem requests`, `tandem approve` and `tandem deny`: what a person at a passive party decides. */
 import { userInfo } from "node:os";
 import { Command } from "commander";
-import type { Person, RequestDesk, ShownRequest } from "../../party/approvals/request-desk.ts";
+import type { Person, RequestDecisions, ShownRequest } from "../../party/approvals/request-decisions.ts";
 import { addExamples } from "../terminal/help-text.ts";
 import { wholeNumber } from "../whole-number.ts";
 
-interface DeskFlags {
+interface RequestFlags {
   readonly config: string;
   readonly json?: boolean;
 }
@@ -14,7 +14,10 @@ const daysMax = 365;
 const usesMax = 1000;
 
 export function requestsCommand(): Command {
-  const command = deskCommand("requests", "passive party: list requests of partners, and what was decided about them")
+  const command = requestCommand(
+    "requests",
+    "passive party: list requests of partners, and what was decided about them",
+  )
     .argument("[request]", "show this one only")
     .option("--all", "those that were decided too")
     .option("--log", "print the log of decisions, one line of JSON each")
@@ -24,7 +27,10 @@ export function requestsCommand(): Command {
 }
 
 export function approveCommand(): Command {
-  const command = deskCommand("approve", "passive party: approve a request; the job begins as soon as it is its turn")
+  const command = requestCommand(
+    "approve",
+    "passive party: approve a request; the job begins as soon as it is its turn",
+  )
     .argument("<request>", "its name, as 'tandem requests' prints it")
     .option(
       "--uses <n>",
@@ -41,30 +47,30 @@ export function approveCommand(): Command {
 }
 
 export function denyCommand(): Command {
-  const command = deskCommand("deny", "passive party: deny a request, or withdraw an approval")
+  const command = requestCommand("deny", "passive party: deny a request, or withdraw an approval")
     .argument("<request>", "its name, as 'tandem requests' prints it")
     .option("--reason <text>", "sent to the partner", "")
     .action(deny);
   return addExamples(command, "tandem deny 3f9a2c1b -c passive.yaml --reason 'not before the contract is signed'");
 }
 
-function deskCommand(name: string, description: string): Command {
+function requestCommand(name: string, description: string): Command {
   return new Command(name).description(description).requiredOption("-c, --config <file>", "the passive party's config");
 }
 
 async function list(
   id: string | undefined,
-  flags: DeskFlags & { readonly all?: boolean; readonly log?: boolean },
+  flags: RequestFlags & { readonly all?: boolean; readonly log?: boolean },
 ): Promise<void> {
-  const desk = await deskIn(flags.config);
+  const decisions = await decisionsIn(flags.config);
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   if (flags.log === true) {
-    for (const { hash: _hash, ...action } of await desk.actions()) print(JSON.stringify(action));
+    for (const { hash: _hash, ...action } of await decisions.actions()) print(JSON.stringify(action));
     return;
   }
   const wanted = (each: ShownRequest): boolean =>
     id === undefined ? flags.all === true || each.standing === "waiting" : each.id === id;
-  const shown = (await desk.list()).filter(wanted);
+  const shown = (await decisions.list()).filter(wanted);
   if (flags.json === true) return shown.forEach((each) => print(JSON.stringify(each)));
   if (shown.length === 0) print(id === undefined ? "No request waits." : `There is no request ${id}.`);
   for (const each of shown) print(requestText(each, flags.config));
@@ -94,28 +100,28 @@ function shownTime(at: number): string {
 
 async function approve(
   id: string,
-  flags: DeskFlags & { readonly uses: string; readonly days?: string },
+  flags: RequestFlags & { readonly uses: string; readonly days?: string },
 ): Promise<void> {
-  const desk = await deskIn(flags.config);
+  const decisions = await decisionsIn(flags.config);
   const uses = wholeNumber("--uses", flags.uses, 1, usesMax);
   const days = flags.days === undefined ? undefined : wholeNumber("--days", flags.days, 1, daysMax);
-  const { partner, job, until } = await desk.approve(id, person(), { uses, days });
+  const { partner, job, until } = await decisions.approve(id, person(), { uses, days });
   const jobs = uses === 1 ? `job ${job}` : `${uses} jobs with the terms of ${job}`;
   process.stdout.write(`Approved request ${id} of ${partner}: ${jobs}, to begin before ${until.slice(0, 16)} UTC.\n`);
 }
 
-async function deny(id: string, flags: DeskFlags & { readonly reason: string }): Promise<void> {
-  const desk = await deskIn(flags.config);
-  const { partner, job } = await desk.deny(id, person(), flags.reason);
+async function deny(id: string, flags: RequestFlags & { readonly reason: string }): Promise<void> {
+  const decisions = await decisionsIn(flags.config);
+  const { partner, job } = await decisions.deny(id, person(), flags.reason);
   process.stdout.write(`Denied request ${id} of ${partner}: job ${job}.\n`);
 }
 
-async function deskIn(path: string): Promise<RequestDesk> {
-  const [{ readPassiveConfig }, { openDesk }] = await Promise.all([
+async function decisionsIn(path: string): Promise<RequestDecisions> {
+  const [{ readPassiveConfig }, { openDecisions }] = await Promise.all([
     import("../../party/config/config.ts"),
-    import("./request-desk.ts"),
+    import("./request-decisions.ts"),
   ]);
-  return openDesk(await readPassiveConfig(path), path);
+  return openDecisions(await readPassiveConfig(path), path);
 }
 
 /** The operating system's user. */

@@ -9,7 +9,7 @@ import type { Storage } from "../../base/files/storage.ts";
 import { TandemError } from "../../base/error.ts";
 import { readRequests, type RequestTerms } from "../../store/request-file.ts";
 import { Approvals } from "./approvals.ts";
-import { RequestDesk } from "./request-desk.ts";
+import { RequestDecisions } from "./request-decisions.ts";
 import { alignmentsMax } from "./standing.ts";
 
 const terms: RequestTerms = {
@@ -42,9 +42,9 @@ function partyOn(storage: Storage): Approvals {
   });
 }
 
-function deskOn(storage: Storage): RequestDesk {
+function deskOn(storage: Storage): RequestDecisions {
   const lock = async () => async () => {};
-  return new RequestDesk({
+  return new RequestDecisions({
     party: "shop",
     directory: "jobs",
     config: "e".repeat(64),

@@ -1,26 +1,29 @@
 /** The requests of a passive party for its page, and the people who may decide there. */
 import { TandemError } from "../../base/error.ts";
 import { readSecretFile } from "../../base/files/secret-file.ts";
-import type { RequestDesk as ShownDesk } from "../../dashboard/request-routes.ts";
-import { configDigest, RequestDesk } from "../../party/approvals/request-desk.ts";
+import type { RequestDecisions as ShownDecisions } from "../../dashboard/request-routes.ts";
+import { configDigest, RequestDecisions } from "../../party/approvals/request-decisions.ts";
 import type { PassiveConfig } from "../../party/config/config.ts";
 
 const tokenCharsMin = 32;
 const nameSyntax = /^[A-Za-z0-9._@-]{1,64}$/;
 
 /** @param path of the config: its digest is part of each decision */
-export async function openDesk({ name: party, output, policy }: PassiveConfig, path: string): Promise<RequestDesk> {
+export async function openDecisions(
+  { name: party, output, policy }: PassiveConfig,
+  path: string,
+): Promise<RequestDecisions> {
   const { directory } = output;
-  return new RequestDesk({ party, directory, config: await configDigest(path), days: policy.approval_days });
+  return new RequestDecisions({ party, directory, config: await configDigest(path), days: policy.approval_days });
 }
 
-export async function deskOf(config: PassiveConfig, path: string): Promise<ShownDesk> {
-  const desk = await openDesk(config, path);
+export async function decisionsOf(config: PassiveConfig, path: string): Promise<ShownDecisions> {
+  const decisions = await openDecisions(config, path);
   return {
-    list: () => desk.list(),
-    actions: () => desk.actions(),
-    approve: (request, who) => desk.approve(request, { who, via: "page" }),
-    deny: (request, who, reason) => desk.deny(request, { who, via: "page" }, reason),
+    list: () => decisions.list(),
+    actions: () => decisions.actions(),
+    approve: (request, who) => decisions.approve(request, { who, via: "page" }),
+    deny: (request, who, reason) => decisions.deny(request, { who, via: "page" }, reason),
   };
 }
 

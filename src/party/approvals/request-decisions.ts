@@ -23,7 +23,7 @@ const reasonCharactersMax = 500;
 const lockTries = 100;
 const lockPauseMs = 50;
 
-export interface DeskOptions {
+export interface DecisionOptions {
   readonly party: string;
   /** The party's output directory. */
   readonly directory: string;
@@ -55,10 +55,10 @@ export interface ShownRequest extends Pick<StoredRequest, "id" | "summary" | "re
   readonly terms: Omit<RequestTerms, "columns">;
 }
 
-export class RequestDesk {
-  readonly #options: Required<DeskOptions>;
+export class RequestDecisions {
+  readonly #options: Required<DecisionOptions>;
 
-  constructor(options: DeskOptions) {
+  constructor(options: DecisionOptions) {
     this.#options = { storage: diskStorage, now: Date.now, lock: lockPatiently, ...options };
   }
 
