@@ -52,7 +52,7 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
     /^What job explained reveals[\s\S]*goss: 30 % of the people[\s\S]*Nothing was sent or written/,
   );
   expect(existsSync(join(bank.folder, "jobs"))).toBe(false);
-  expect(party.events.map(({ type }) => type)).toEqual(["listening"]);
+  expect(party.events.map(({ type }) => type)).toEqual(["certificate", "listening"]);
 
   const { stdout, exitCode } = await tandemHere("train", ...config, "--json", "--quiet");
   expect(exitCode).toBe(0);
@@ -78,6 +78,9 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
     "splitGroups",
     "startOutcomes",
     "validationRows",
+    "vettedColumns",
+    "vettedNames",
+    "vettedStabilities",
   ]);
   const events = readFileSync(join(bank.folder, "jobs", "explained", "events.jsonl"), "utf8")
     .trim()
@@ -143,6 +146,9 @@ test("a passive party prints what its policy allows, and serves no job in a dry 
     "scoringHolds",
     "scoringDefaults",
     "featureTags",
+    "vettedColumns",
+    "vettedNames",
+    "vettedStabilities",
     "nodesAsked",
     "nodePlaces",
     "categoryWeights",

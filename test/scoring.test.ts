@@ -202,7 +202,7 @@ describe("ids that a party does not hold", () => {
       "ID_UNKNOWN",
       /2 of its 4 ids are unknown to a passive party \(1 to shop0, 2 to shop1\), the first in line 3/,
     );
-    expect(error.message).not.toContain("zq");
+    expect(error.message).not.toMatch(/zq\d/);
     const skipped = await predict(world, input, { unknown: "skip" });
     const expected = await onePlaceScores(world, ids);
     expect([...skipped.scores]).toEqual([common[0], common[1]].map((id) => [id, expected.get(id)]));

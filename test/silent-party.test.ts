@@ -12,6 +12,7 @@ import { type ActiveWorld, realWorld } from "../src/party/active/world.ts";
 import { readIdentity } from "../src/party/identity.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { runPredict } from "../src/scoring/run-predict.ts";
+import { diagnosisRoutes } from "../src/transport/diagnosis-service.ts";
 import { listenTls } from "../src/transport/tls-listen.ts";
 import { Admission } from "../src/wire/generated/tandem/v1/admission_pb.ts";
 import { Alignment } from "../src/wire/generated/tandem/v1/alignment_pb.ts";
@@ -55,6 +56,7 @@ async function serving(
         yield { place: 0 };
       },
     });
+    diagnosisRoutes({ name: "shop", checkTable: () => Promise.resolve() })(router);
     routes(router);
   };
   const server = await listenTls(

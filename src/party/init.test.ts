@@ -69,5 +69,5 @@ test("the commands say what to do next, and what is wrong", async () => {
     /not a certificate in PEM form \(FILE_FORMAT\)/,
   );
   const neither = await tandem("init", "both");
-  expect(neither.stderr).toMatch(/'active' or 'passive' \(or its 'crew'\); got 'both' \(USAGE\)/);
+  expect(neither.stderr).toMatch(/init takes 'active', 'passive', 'crew', 'relay' or 'room'; got 'both' \(USAGE\)/);
 });

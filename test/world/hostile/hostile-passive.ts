@@ -4,6 +4,7 @@ import type { PassiveConfig } from "../../../src/party/config/config.ts";
 import { readIdentity } from "../../../src/party/identity.ts";
 import { JobAdmission } from "../../../src/party/passive/admission.ts";
 import { PassiveScoring } from "../../../src/scoring/passive-scoring.ts";
+import { diagnosisRoutes } from "../../../src/transport/diagnosis-service.ts";
 import { partyRoutes } from "../../../src/transport/party-service.ts";
 import { scoringRoutes } from "../../../src/transport/scoring-service.ts";
 import { listenTls } from "../../../src/transport/tls-listen.ts";
@@ -35,7 +36,12 @@ export async function servePassive(config: PassiveConfig, between: Between): Pro
   );
   await admission.load();
   const scoring = new PassiveScoring(config, admission.data, () => {}, admission.budgets);
-  const routes = [partyRoutes(admission), scoringRoutes(scoring)];
+  const { name } = config;
+  const routes = [
+    partyRoutes(admission),
+    scoringRoutes(scoring),
+    diagnosisRoutes({ name, checkTable: (training, caller) => admission.checkTable(training, caller) }),
+  ];
   const server = await listenTls(
     { routes: (router) => routes.forEach((add) => add(between(router))) },
     await readIdentity(config.tls),
