@@ -11,8 +11,7 @@ import { bundledPackages } from "./bundled-packages.mjs";
 
 /** The packages of a group share modules: all of a group are loaded from its bundle, or none. */
 const groups = {
-  command: ["commander"],
-  core: ["@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-node", "yaml", "zod"],
+  core: ["@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-node", "zod"],
 };
 
 const entryPrefix = "\0used:";

@@ -36,10 +36,7 @@ export function initCommand(): Command {
       if (role === "room") return (await import("./init-relay.ts")).runInitRoom(flags);
       if (role === "crew") return (await import("./init-crew.ts")).runInitCrew(flags);
       if (role !== "active" && role !== "passive")
-        throw new TandemError(
-          "USAGE",
-          `a party is 'active' or 'passive' (or its 'crew'; or a 'relay' or a 'room' of one); got '${role}'`,
-        );
+        throw new TandemError("USAGE", `init takes 'active', 'passive', 'crew', 'relay' or 'room'; got '${role}'`);
       const port = portNumber("--port", flags.port ?? defaultPort);
       const { initParty } = await import("../../party/init.ts");
       const host = flags.host ?? (role === "passive" ? "0.0.0.0" : "localhost");
