@@ -7,18 +7,20 @@ import { FolderChanges } from "./folder-changes.ts";
 const folder = mkdtempSync(join(tmpdir(), "tandem-folder-changes-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Shorter than the periodic check. */
-async function isTold(changes: FolderChanges, change: () => void): Promise<boolean> {
+const hourMs = 3_600_000;
+
+/** Within this time, or before the test is out of time. */
+async function isWoken(changes: FolderChanges, change: () => void, ms = hourMs): Promise<boolean> {
   const woken = changes.next().then(() => true);
   change();
-  return Promise.race([woken, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 900))]);
+  return Promise.race([woken, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), ms).unref())]);
 }
 
 test("a change wakes the caller, and nothing else does", async () => {
   const ending = new AbortController();
-  const changes = new FolderChanges(folder, ending.signal);
-  expect(await isTold(changes, () => {})).toBe(false);
-  expect(await isTold(changes, () => appendFileSync(join(folder, "a"), "x"))).toBe(true);
+  const changes = new FolderChanges(folder, ending.signal, hourMs);
+  expect(await isWoken(changes, () => {}, 300)).toBe(false);
+  expect(await isWoken(changes, () => appendFileSync(join(folder, "a"), "x"))).toBe(true);
   ending.abort();
   expect(await changes.next()).toBe(true);
   changes.close();
@@ -27,7 +29,7 @@ test("a change wakes the caller, and nothing else does", async () => {
 test("a missing folder is checked often, and closing takes effect at once", async () => {
   const ending = new AbortController();
   const changes = new FolderChanges(join(folder, "later"), ending.signal);
-  expect(await isTold(changes, () => {})).toBe(true);
+  expect(await isWoken(changes, () => {})).toBe(true);
   const waiting = changes.settle(60_000);
   ending.abort();
   expect(await waiting).toBe(true);

@@ -8,22 +8,24 @@ const checkMs = { watched: 1000, unwatched: 80 };
 
 export class FolderChanges {
   readonly #watcher: FSWatcher | null;
+  readonly #checkMs: number;
   readonly #ending: AbortSignal;
   #changed = false;
   #wake: (() => void) | null = null;
 
   /** @param ending aborts all waiting */
-  constructor(folder: string, ending: AbortSignal) {
+  constructor(folder: string, ending: AbortSignal, watchedMs: number = checkMs.watched) {
     this.#ending = ending;
     this.#watcher = watcherOf(folder, () => {
       this.#changed = true;
       this.#wake?.();
     });
+    this.#checkMs = this.#watcher === null ? checkMs.unwatched : watchedMs;
   }
 
   /** Waits for a change since the last call, or for the next check. @returns whether the server is closing */
   async next(): Promise<boolean> {
-    if (!this.#changed) await this.#pause(checkMs[this.#watcher === null ? "unwatched" : "watched"], true);
+    if (!this.#changed) await this.#pause(this.#checkMs, true);
     this.#changed = false;
     return this.#ending.aborted;
   }
