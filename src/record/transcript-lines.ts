@@ -18,6 +18,8 @@ const keptColumn = z.object({
   name: text,
   binCount: countUpTo(2 ** 16),
   hasMissing: flag,
+  /** Left out: false. */
+  missingLeftLast: z.optional(flag),
   /** Of a categorical feature: whether it is split one-hot; null for numeric features. */
   oneHot: z.nullable(flag),
   monotone: z.int().check(z.minimum(-1), z.maximum(1)),

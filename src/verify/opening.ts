@@ -30,6 +30,7 @@ const featureSchema = z.strictObject({
   lowest: z.base64(),
   binCount: index,
   hasMissing: z.boolean(),
+  missingLeftLast: z.boolean().optional(),
   monotone: z.number(),
   groups: index.optional(),
   /** Uint16. */
@@ -101,7 +102,7 @@ export async function readOpening(path: string): Promise<Opening> {
 }
 
 export function storedFeature(feature: BinnedFeature): StoredFeature {
-  const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone = 0, groups, bins } = feature;
+  const { name, thresholds, categories, oneHot, lowest, binCount, monotone = 0, groups, bins } = feature;
   return {
     name,
     thresholds: toBase64(bytesOf(thresholds)),
@@ -109,7 +110,7 @@ export function storedFeature(feature: BinnedFeature): StoredFeature {
     ...(oneHot === undefined ? {} : { oneHot }),
     lowest: toBase64(Float64Array.of(lowest)),
     binCount,
-    hasMissing,
+    ...candidatesWithMissing(feature),
     monotone,
     ...(groups === undefined ? {} : { groups }),
     bins: toBase64(bytesOf(bins)),
@@ -117,7 +118,7 @@ export function storedFeature(feature: BinnedFeature): StoredFeature {
 }
 
 export function featureFrom(stored: StoredFeature): BinnedFeature {
-  const { name, thresholds, categories, oneHot, lowest, binCount, hasMissing, monotone, groups, bins } = stored;
+  const { name, thresholds, categories, oneHot, lowest, binCount, monotone, groups, bins } = stored;
   return {
     name,
     thresholds: new Float32Array(bytesFrom(thresholds).buffer),
@@ -125,11 +126,15 @@ export function featureFrom(stored: StoredFeature): BinnedFeature {
     ...(oneHot === undefined ? {} : { oneHot }),
     lowest: doublesFrom(lowest)[0],
     binCount,
-    hasMissing,
+    ...candidatesWithMissing(stored),
     monotone,
     ...(groups === undefined ? {} : { groups }),
     bins: new Uint16Array(bytesFrom(bins).buffer),
   };
+}
+
+function candidatesWithMissing({ hasMissing, missingLeftLast }: Pick<StoredFeature, "hasMissing" | "missingLeftLast">) {
+  return { hasMissing, ...(missingLeftLast === undefined ? {} : { missingLeftLast }) };
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Uint16Array): Uint8Array {

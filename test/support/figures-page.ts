@@ -30,9 +30,12 @@ figures below are measured against XGBoost 1.7.4 (\`tree_method=hist\`).
   (test/oracle-features.test.ts).
 - The figures are close, not equal: both cut bins at quantiles, but not at identical values, and random draws differ.
   With the same bins, trees are equal node for node (test/xgboost-golden.test.ts). \`bin_cuts=xgboost\` cuts columns
-  where XGBoost cuts the same rows in the same order. On 12,000 rows of continuous columns all predictions then
-  agree with XGBoost's to 2e-6 (test/xgboost-cuts.test.ts). XGBoost's cuts with sample weights are not available:
-  passive parties do not know the weights.
+  where XGBoost cuts the same rows in the same order, and breaks ties as XGBoost does. On 12,000 rows of continuous
+  columns all predictions then agree with XGBoost's to 2e-6 (test/xgboost-cuts.test.ts), also those of
+  [held-out rows](#held-out-rows). XGBoost's cuts with sample weights are not available: passive parties do not know
+  the weights.
+- The order of rows is that of their ids as text: 10 comes before 9. Without an id column, row numbers are the ids of
+  \`tandem simulate\`.
 - Applied to XGBoost's own trees, \`tandem refresh\` gives the leaves of \`updater=refresh\` to 1e-4
   (test/xgboost-refresh.test.ts). In the table each side refreshes its own trees.
 - \`tandem cv\` and \`tandem tune\` are compared with \`xgboost.cv\` on the same folds. The metric is the mean over the

@@ -29,6 +29,8 @@ export interface BinnedFeature {
   /** Bins of present values; at least 1. */
   readonly binCount: number;
   readonly hasMissing: boolean;
+  /** Candidates that send missing values left are last, from the highest threshold down: XGBoost's order. */
+  readonly missingLeftLast?: boolean;
   /** 1: a larger value must not lower the prediction; -1: must not raise it; 0 or left out: no constraint. */
   readonly monotone?: number;
   /** Interaction groups of the feature, as bits (interactions.ts); left out: the job has none. */
@@ -65,7 +67,7 @@ export function binIndexCount({ binCount }: Pick<BinnedFeature, "binCount">): nu
 /**
  * Cuts `values` (NaN = missing, otherwise finite) into at most `maxBin` bins. Deterministic.
  * @param training the rows that determine the cuts; null: all
- * @param sketched cut where XGBoost's sketch cuts these rows in this order (quantile-sketch.ts)
+ * @param sketched cut where XGBoost's sketch cuts these rows in this order (quantile-sketch.ts), with its order of ties
  */
 export function binFeature(
   name: string,
@@ -82,7 +84,9 @@ export function binFeature(
   const bins = new Uint16Array(values.length);
   columnLoops().binValues(values, thresholds, bins);
   const lowest = presentCount === 0 ? -smallest : Math.fround(first - (Math.abs(first) + smallest));
-  return { name, thresholds, lowest, binCount: thresholds.length, hasMissing: presentCount < deciding.length, bins };
+  const hasMissing = presentCount < deciding.length;
+  const order = sketched && hasMissing ? { missingLeftLast: true } : {};
+  return { name, thresholds, lowest, binCount: thresholds.length, hasMissing, ...order, bins };
 }
 
 /**

@@ -1,7 +1,8 @@
 /**
  * Split candidates of a feature, in tie order: lowest threshold first, missing-right before missing-left; for
- * categorical features see gbdt/split/category-candidate.ts. A passive party numbers its candidates in this order
- * before it shuffles them.
+ * categorical features see gbdt/split/category-candidate.ts. With `bin_cuts: xgboost` it is XGBoost's order: all that
+ * send missing values right, lowest threshold first, then those that send them left, highest first. A passive party
+ * numbers its candidates in this order before it shuffles them.
  */
 import { rowLoops } from "../../base/rows/row-loops.ts";
 import { binIndexCount, type BinnedFeature } from "./binning.ts";
@@ -34,21 +35,17 @@ export type Candidate = ThresholdCandidate | CategoryCandidate;
  */
 export function candidatesOf(feature: BinnedFeature): Candidate[] {
   if (isCategorical(feature)) return categoryCandidates(feature);
-  const candidates: Candidate[] = [];
-  for (let bin = 0; bin < feature.binCount - 1; bin++) {
-    candidates.push({ bin, missingLeft: false });
-    if (feature.hasMissing) candidates.push({ bin, missingLeft: true });
-  }
-  if (feature.hasMissing) candidates.push({ bin: feature.binCount - 1, missingLeft: false });
-  if (hasMirrored(feature)) candidates.push({ bin: -1, missingLeft: true });
-  return candidates;
+  return Array.from({ length: candidateCount(feature) }, (_, index) => candidateAt(feature, index));
 }
 
 /** candidatesOf(feature)[index], without creating the others for numeric features. */
 export function candidateAt(feature: BinnedFeature, index: number): Candidate {
   if (isCategorical(feature)) return categoryCandidates(feature)[index];
-  if (!feature.hasMissing) return { bin: index, missingLeft: false };
-  if (index === 2 * feature.binCount - 1) return { bin: -1, missingLeft: true };
+  const { binCount, hasMissing, missingLeftLast = false } = feature;
+  if (!hasMissing) return { bin: index, missingLeft: false };
+  if (index === 2 * binCount - 1) return { bin: -1, missingLeft: true };
+  if (missingLeftLast)
+    return index < binCount ? { bin: index, missingLeft: false } : { bin: 2 * binCount - 2 - index, missingLeft: true };
   return { bin: index >>> 1, missingLeft: (index & 1) === 1 };
 }
 
@@ -61,9 +58,15 @@ export function candidateCount(feature: BinnedFeature): number {
 /** A candidate's index in candidatesOf. */
 export function candidateIndex(feature: BinnedFeature, candidate: Candidate): number {
   if ("categories" in candidate) return isCategorical(feature) ? categoryCandidateIndex(feature, candidate) : -1;
-  const { bin, missingLeft } = candidate;
+  return thresholdIndex(feature, candidate.bin, candidate.missingLeft);
+}
+
+/** candidateIndex of a numeric feature. */
+export function thresholdIndex(feature: BinnedFeature, bin: number, missingLeft: boolean): number {
+  const { binCount, hasMissing, missingLeftLast = false } = feature;
   if (bin < 0) return candidateCount(feature) - 1;
-  return feature.hasMissing ? 2 * bin + (missingLeft ? 1 : 0) : bin;
+  if (missingLeftLast) return missingLeft ? 2 * binCount - 2 - bin : bin;
+  return hasMissing ? 2 * bin + (missingLeft ? 1 : 0) : bin;
 }
 
 /** Whether "missing left, present right" is a candidate. */

@@ -6,7 +6,7 @@
 import { assert } from "../../base/assert.ts";
 import type { QuantisedGradients } from "../../base/gradients/quantised-gradients.ts";
 import { rowLoops } from "../../base/rows/row-loops.ts";
-import { candidateCount, hasMirrored } from "./candidate.ts";
+import { candidateCount, hasMirrored, thresholdIndex } from "./candidate.ts";
 import { type CategoricalFeature, categoryCandidates, isCategorical, rightBins } from "./category-candidate.ts";
 import { totalBinCount, type BinnedFeature } from "./binning.ts";
 
@@ -81,17 +81,16 @@ export function leftSums(feature: BinnedFeature, histogram: Float64Array): Float
   const sums = new Float64Array(candidateCount(feature) * stride);
   const prefix = new Float64Array(stride);
   const missing = binCount * stride;
-  let at = 0;
+  const placeOf = (bin: number, missingLeft: boolean): number => stride * thresholdIndex(feature, bin, missingLeft);
   const binsTried = hasMissing ? binCount : binCount - 1;
   for (let bin = 0; bin < binsTried; bin++) {
     for (let k = 0; k < stride; k++) prefix[k] += histogram[bin * stride + k];
-    sums.set(prefix, at);
-    at += stride;
+    sums.set(prefix, placeOf(bin, false));
     if (!hasMissing || bin === binCount - 1) continue;
+    const at = placeOf(bin, true);
     for (let k = 0; k < stride; k++) sums[at + k] = prefix[k] + histogram[missing + k];
-    at += stride;
   }
-  if (hasMirrored(feature)) sums.set(histogram.subarray(missing, missing + stride), at);
+  if (hasMirrored(feature)) sums.set(histogram.subarray(missing, missing + stride), placeOf(-1, true));
   return sums;
 }
 

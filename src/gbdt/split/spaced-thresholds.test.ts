@@ -46,6 +46,13 @@ test("missing values are a separate group, or all go right", () => {
   expect(spaced(5, true, [5, 5, 3, 5]), "three above the last threshold without them").toBe("11001");
 });
 
+test("the same thresholds where candidates are in XGBoost's order", () => {
+  const feature = { ...featureOf(3, true), missingLeftLast: true };
+  const counts = [Float64Array.of(5, 5, 3, 5)];
+  const kept = spacedThresholds(feature, 5, counts, new Uint8Array(5).fill(1), null);
+  expect(kept.join(""), "0R and 0L, and missing values apart").toBe("10101");
+});
+
 /** At one pair of nodes, for one feature: every difference of two sums that are shown or follow from those shown. */
 describe("no difference of offered sums is over few instances", () => {
   const rows = 80;

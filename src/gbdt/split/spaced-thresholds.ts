@@ -12,7 +12,7 @@
  * This holds within one pair of nodes only: a node may have nearly the same instances as one group of its parent.
  */
 import type { BinnedFeature } from "./binning.ts";
-import { candidateCount, candidateIndex } from "./candidate.ts";
+import { candidateCount, hasMirrored, thresholdIndex } from "./candidate.ts";
 
 /**
  * Keeps thresholds from the lowest on, each if it is far enough from the previous kept one.
@@ -28,7 +28,7 @@ export function spacedThresholds(
   above: Uint8Array | null,
 ): Uint8Array {
   const { binCount, hasMissing } = feature;
-  const at = (bin: number, missingLeft: boolean): number => candidateIndex(feature, { bin, missingLeft });
+  const at = (bin: number, missingLeft: boolean): number => thresholdIndex(feature, bin, missingLeft);
   const kept = new Uint8Array(candidateCount(feature));
   const missing = counts.map((node) => (hasMissing ? node[binCount] : 0));
   const wereApart =
@@ -51,7 +51,8 @@ export function spacedThresholds(
     below.fill(0);
   }
   // The remaining candidate separates missing values from all others.
-  if (areApart) for (let i = 2 * (binCount - 1); i < kept.length; i++) kept[i] = offered[i];
+  const apart = [at(binCount - 1, false), ...(hasMirrored(feature) ? [at(-1, true)] : [])];
+  if (areApart) for (const place of apart) kept[place] = offered[place];
   return kept;
 }
 

@@ -40,6 +40,16 @@ export function shapeOf({ categories, binCount, hasMissing }: BinnedFeature): Co
 }
 
 /** A number with thresholds, as a column of this shape has candidates. */
+/** Candidates of a vetted column are in one order, and nothing is split: constraints are left out. */
+export function vettedFeature({
+  monotone: _monotone,
+  groups: _groups,
+  missingLeftLast: _order,
+  ...feature
+}: BinnedFeature): BinnedFeature {
+  return feature;
+}
+
 export function shapeCandidates({ categorical, binCount, hasMissing }: ColumnShape): number {
   return candidateCount(featureOf(categorical, binCount, hasMissing));
 }

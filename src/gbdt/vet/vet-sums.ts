@@ -13,7 +13,7 @@ import { featureHistogram, leftSums, nodeTotals, rowStride, subtractRows } from 
 import { membershipRules } from "../split/membership-rules.ts";
 import { areOff, type Minimums, noMinimums, OfferedCandidates } from "../split/offered-candidates.ts";
 import { addNoise, TreeNoise } from "../split/tree-noise.ts";
-import { type ClassSums, type ColumnBin, columnBins, shapeOf } from "./column-bins.ts";
+import { type ClassSums, type ColumnBin, columnBins, shapeOf, vettedFeature } from "./column-bins.ts";
 import type { SumNoise } from "./column-figures.ts";
 
 const rootId = 0;
@@ -75,10 +75,11 @@ export interface VettingRules {
 
 /** The bins of one party's columns. */
 export function vetColumns(
-  features: readonly BinnedFeature[],
+  columns: readonly BinnedFeature[],
   gradients: QuantisedGradients,
   { minimums: asked = noMinimums, membership = "sent", noiseSecret: secret = null }: VettingRules = {},
 ): ColumnBin[][] {
+  const features = columns.map(vettedFeature);
   const sums = new VettedSums(gradients);
   const members = everyRow(gradients.instanceCount);
   const root = { id: rootId, members };

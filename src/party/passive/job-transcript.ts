@@ -18,9 +18,11 @@ export function beginTranscript({ config, agreed, rows, features, checkpoints }:
   return file;
 }
 
-function keptColumn({ name, binCount, hasMissing, categories, oneHot, monotone = 0, bins }: BinnedFeature) {
-  const isCategorical = categories !== undefined;
-  return { name, binCount, hasMissing, oneHot: isCategorical ? oneHot === true : null, monotone, bins: base64(bins) };
+function keptColumn(feature: BinnedFeature) {
+  const { name, binCount, hasMissing, missingLeftLast, categories, oneHot, monotone = 0, bins } = feature;
+  const kind = categories === undefined ? null : oneHot === true;
+  const order = missingLeftLast === undefined ? {} : { missingLeftLast };
+  return { name, binCount, hasMissing, ...order, oneHot: kind, monotone, bins: base64(bins) };
 }
 
 /** Notes the party's splits of the model: what scoring would reveal about all instances. */

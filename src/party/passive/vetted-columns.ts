@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
-import { isGroup, shapeOf } from "../../gbdt/vet/column-bins.ts";
+import { isGroup, shapeOf, vettedFeature } from "../../gbdt/vet/column-bins.ts";
 import type { AgreedParameters } from "../../protocol/job-parameters.ts";
 import type { VettedColumn } from "../../protocol/vetting.ts";
 import { isOn } from "../../privacy/defences/defences.ts";
@@ -26,8 +26,8 @@ export function vettedColumns(
   const noise = Math.max(policy.privacy.answer_noise, agreed.defences.answer_noise);
   // It would be an exact statistic among noisy ones.
   const stabilities = isOn(noise) ? features.map(() => null) : stabilityOfOthers(features, source);
-  const columns = features.map(({ monotone: _monotone, groups: _groups, ...feature }, i) => ({
-    feature,
+  const columns = features.map((feature, i) => ({
+    feature: vettedFeature(feature),
     name: policy.vetting === "named" ? feature.name : "",
     stability: stabilities[i],
   }));

@@ -55,11 +55,13 @@ export function featuresDigest(features: readonly BinnedFeature[]): string {
     lowest,
     binCount,
     hasMissing,
+    missingLeftLast,
     monotone = 0,
     groups,
     bins,
   } of features) {
-    const head = { name, categories, oneHot, lowest, binCount, hasMissing, monotone, groups, people: bins.length };
+    const candidates = { binCount, hasMissing, missingLeftLast, monotone, groups };
+    const head = { name, categories, oneHot, lowest, ...candidates, people: bins.length };
     hash.update(`${JSON.stringify(head)}\n`);
     for (const { buffer, byteOffset, byteLength } of [thresholds, bins])
       hash.update(new Uint8Array(buffer, byteOffset, byteLength));

@@ -112,10 +112,11 @@ class TreeReplay {
 }
 
 /** Thresholds and category names are not in the transcript: the attacks use bins. */
-export function keptFeature({ name, binCount, hasMissing, oneHot, monotone, bins }: KeptColumn): BinnedFeature {
+export function keptFeature(column: KeptColumn): BinnedFeature {
+  const { name, binCount, hasMissing, missingLeftLast = false, oneHot, monotone, bins } = column;
   const bytes = bytesFrom(bins);
   const binned = new Uint16Array(bytes.buffer, 0, Math.floor(bytes.length / 2));
-  const common = { name, binCount, hasMissing, bins: binned, lowest: 0 };
+  const common = { name, binCount, hasMissing, missingLeftLast, bins: binned, lowest: 0 };
   if (oneHot === null)
     return { ...common, monotone, thresholds: Float32Array.from({ length: binCount }, (_, i) => i + 1) };
   const categories = Array.from({ length: binCount }, (_, i) => String(i));
