@@ -42,14 +42,15 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
     percent(column.certain.scoring),
     column.bits.toFixed(2),
     column.left.sums.toFixed(2),
-    ...(column.sumsBound === null ? [] : [column.sumsBound.toFixed(2)]),
+    // Rounded up: it is an upper bound.
+    ...(column.sumsBound === null ? [] : [(Math.ceil(1000 * column.sumsBound) / 1000).toFixed(3)]),
   ]);
   const bound = columns.some(({ sumsBound }) => sumsBound !== null);
   const all = ["all", "-", percent(certain.outcomes), percent(certain.sums), percent(certain.scoring)];
   return [
     `What the active party can infer about ${party.party}: ${formatCount(people)} people, ${columns.length} columns, ` +
       `${bits.toFixed(1)} bits per person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person`,
-    bound ? "  (sums have noise; the last column bounds what they reveal)" : `  (${reaches[party.reach]})`,
+    bound ? "  (the last column bounds what sums reveal)" : `  (${reaches[party.reach]})`,
     textTable([
       ["column", "bins", "outcomes", "+ sums", "scoring", "bits", "left", ...(bound ? ["sums at most"] : [])],
       ...rows,

@@ -4,10 +4,12 @@
 export function eigenvalues(matrix: Float64Array[]): number[] {
   const { diagonal, offDiagonal } = tridiagonal(matrix);
   const count = diagonal.length;
+  // What is left of a matrix without full rank is rounding, which sweeps would never remove.
+  const rounding = 1e-15 * Math.max(0, ...diagonal.map(Math.abs), ...offDiagonal.map(Math.abs));
   for (let first = 0; first < count; first++) {
     for (;;) {
       let last = first;
-      while (last + 1 < count && !isNegligible(offDiagonal[last], diagonal[last], diagonal[last + 1])) last++;
+      while (last + 1 < count && !isNegligible(offDiagonal[last], diagonal[last], diagonal[last + 1], rounding)) last++;
       if (last === first) break;
       sweep(diagonal, offDiagonal, first, last);
     }
@@ -15,8 +17,8 @@ export function eigenvalues(matrix: Float64Array[]): number[] {
   return Array.from(diagonal);
 }
 
-function isNegligible(value: number, a: number, b: number): boolean {
-  return Math.abs(value) <= 1e-14 * (Math.abs(a) + Math.abs(b));
+function isNegligible(value: number, a: number, b: number, rounding: number): boolean {
+  return Math.abs(value) <= Math.max(rounding, 1e-14 * (Math.abs(a) + Math.abs(b)));
 }
 
 function sweep(diagonal: Float64Array, offDiagonal: Float64Array, first: number, last: number): void {

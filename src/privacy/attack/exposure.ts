@@ -3,7 +3,7 @@ import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { candidatesOf, leftBins } from "../../gbdt/split/candidate.ts";
 import { type ByChannel, type ColumnExposure, type PartyExposure } from "./audit-result.ts";
 import { reachOfSums } from "../spending.ts";
-import { type AnswerNoise, Capacity, sentNodes } from "./capacity.ts";
+import { type AnswerNoise, Capacity, sentNodes, sideCovariance } from "./capacity.ts";
 import { afterScoring, afterTraining } from "./outcomes.ts";
 import { openedBits, openedCounts } from "./opened.ts";
 import { PossibleBins } from "./possible-bins.ts";
@@ -52,7 +52,7 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     const channels = { outcomes: outcomes[i], sums: sums[i], scoring: scoring[i] };
     // What is opened is a bound for all columns together: each has an equal part of it.
     const bound = capacity
-      ? outcomes[i].variances().reduce((sum, left) => sum + capacity.bits(left), 0)
+      ? capacity.bits(sideCovariance(feature, outcomes[i], capacity.power))
       : opened && opened / features.length;
     return {
       name: feature.name,

@@ -58,18 +58,33 @@ export class PossibleBins {
     return this.#mean((bins) => this.#entropyOf(bins));
   }
 
-  /** Per bin the mean variance of an instance's membership. */
-  variances(): Float64Array {
-    const sums = new Float64Array(this.binCount);
-    for (const instance of this.#instances) {
-      const bins = this.#possible(instance);
+  /** Of an instance's membership in the bins: the mean over instances, with these weights. */
+  covariance(weights: Float64Array): Float64Array[] {
+    const mean = Array.from({ length: this.binCount }, () => new Float64Array(this.binCount));
+    const whole = this.#instances.reduce((sum, instance) => sum + weights[instance], 0);
+    if (whole === 0) return mean;
+    for (const [bins, instances] of this.#alike()) {
       const total = bins.reduce((sum, bin) => sum + this.#frequencies[bin], 0);
-      for (const bin of bins) {
-        const share = this.#frequencies[bin] / total;
-        sums[bin] += share * (1 - share);
+      const weight = instances.reduce((sum, instance) => sum + weights[instance], 0) / whole;
+      for (const a of bins) {
+        const share = this.#frequencies[a] / total;
+        mean[a][a] += weight * share;
+        for (const b of bins) mean[a][b] -= weight * share * (this.#frequencies[b] / total);
       }
     }
-    return sums.map((sum) => sum / this.#instances.length);
+    return mean;
+  }
+
+  /** Possible bins, and the instances that have exactly these. */
+  #alike(): Iterable<readonly [number[], number[]]> {
+    const known = new Map<string, [number[], number[]]>();
+    for (const instance of this.#instances) {
+      const key = this.#bits.subarray(instance * this.#words, (instance + 1) * this.#words).join();
+      const found = known.get(key);
+      if (found === undefined) known.set(key, [this.#possible(instance), [instance]]);
+      else found[1].push(instance);
+    }
+    return known.values();
   }
 
   /** Share of instances whose side of a candidate is certain. */
@@ -100,14 +115,8 @@ export class PossibleBins {
   }
 
   #mean(valueOf: (bins: readonly number[]) => number): number {
-    const known = new Map<string, number>();
     let sum = 0;
-    for (const instance of this.#instances) {
-      const key = this.#bits.subarray(instance * this.#words, (instance + 1) * this.#words).join();
-      let value = known.get(key);
-      if (value === undefined) known.set(key, (value = valueOf(this.#possible(instance))));
-      sum += value;
-    }
+    for (const [bins, instances] of this.#alike()) sum += instances.length * valueOf(bins);
     return sum / this.#instances.length;
   }
 
