@@ -53,6 +53,8 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
   );
   expect(existsSync(join(bank.folder, "jobs"))).toBe(false);
   expect(party.events.map(({ type }) => type)).toEqual(["certificate", "listening"]);
+  const perPerson = /bank gets up to ([\d.]+) exact sums per person of shop.*with half of them common it is ([\d.]+\d)/;
+  const [, ifAllCommon, ifHalfCommon] = (perPerson.exec(dry.stdout) ?? []).map(Number);
 
   const { stdout, exitCode } = await tandemHere("train", ...config, "--json", "--quiet");
   expect(exitCode).toBe(0);
@@ -99,6 +101,13 @@ test("train states what it will reveal, and reveals no more; a dry run connects 
     expect(said.get(name), name).toBeGreaterThanOrEqual(ledger?.[name] ?? Infinity);
   }
   expect(said.get("encryptedGradients")).toBe(2 * (23 + 15)); // two shared rounds; 30 % and 20 % of 75 instances
+
+  // 80 of the bank's 100 rows are common.
+  const budget = party.events.findLast((event) => event.type === "budget");
+  const spent = budget?.spent.sumsPerPerson ?? NaN;
+  expect(spent).toBeGreaterThan(0);
+  expect(spent).toBeLessThanOrEqual(((ifAllCommon * 100) / 80) * (1 + 1e-9));
+  expect(ifHalfCommon).toBeCloseTo(2 * ifAllCommon, 1);
 
   // The passive party logs its own estimate when the job begins.
   const job = party.events.find((event) => event.type === "job");
