@@ -5,11 +5,11 @@ import { resolveJob } from "../../party/resolve-job.ts";
 import type { Preset } from "../../privacy/defences/defences.ts";
 import { presetPrices, type PricedSplit } from "./preset-price.ts";
 
-/** Labels follow the passive party's column, and the active party's a little. */
-function tables(seed: string, count: number): PartyTable[] {
+/** Labels follow the passive party's column, this much, and the active party's a little. */
+function tables(seed: string, count: number, slope = 10): PartyTable[] {
   const random = new SeededRandom(seed);
   const columns = [0, 1].map(() => Float32Array.from({ length: count }, () => random.normal()));
-  const labels = Float64Array.from(columns[1], (x, i) => 10 * x + 2 * columns[0][i] + random.normal());
+  const labels = Float64Array.from(columns[1], (x, i) => slope * x + 2 * columns[0][i] + random.normal());
   const ids = Array.from({ length: count }, (_, i) => String(i));
   return columns.map((column, party) => ({
     ids,
@@ -39,4 +39,10 @@ test("noise that drowns the sums keeps nothing", async () => {
   const prices = (await presetPrices([splitOf("c", loud)])) ?? [];
   expect(prices.map(({ sums }) => sums)).toEqual(["exact", "noise 900", "noise 900"]);
   for (const { kept } of prices.slice(1)) expect(kept).toBeLessThan(0.5);
+});
+
+test("where the other columns mislead there is no gain to keep", async () => {
+  const split = splitOf("d", (privacy) => ({ privacy }));
+  const prices = (await presetPrices([{ ...split, test: tables("d test", 200, -10) }])) ?? [];
+  expect(prices.map(({ kept }) => kept)).toEqual([null, null, null]);
 });

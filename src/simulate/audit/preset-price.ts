@@ -6,6 +6,7 @@
 import type { PartyTable } from "../../data/dataset.ts";
 import { metricsFor } from "../../gbdt/boost/boosting-monitor.ts";
 import { Evaluation } from "../../gbdt/metric/evaluation.ts";
+import { isHigherBetter, type MetricName } from "../../gbdt/metric/metrics.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
 import { trainPlain } from "../../party/active/plain-training.ts";
 import { withGrid } from "../../party/job-grid.ts";
@@ -38,6 +39,8 @@ export async function presetPrices(splits: readonly PricedSplit[]): Promise<Pres
     bases.push({ alone, exact: await testMetric(job, split, 0) });
   }
   const gain = (mean(bases.map(({ exact }) => exact)) ?? 0) - (mean(bases.map(({ alone }) => alone)) ?? 0);
+  const metric = metricOf(splits[0].job("exact").training);
+  const isGain = isHigherBetter(metric) ? gain > 0 : gain < 0; // otherwise there is nothing to keep
   for (const preset of presets) {
     const values: number[] = [];
     const shares: number[] = [];
@@ -50,16 +53,16 @@ export async function presetPrices(splits: readonly PricedSplit[]): Promise<Pres
         shares.push((value - alone) / (exact - alone));
       }
     }
-    const { privacy, training } = splits[0].job(preset);
+    const { privacy } = splits[0].job(preset);
     const value = mean(values) ?? 0;
     const alone = mean(bases.map((base) => base.alone)) ?? 0;
     prices.push({
       preset,
       sums: privacy.hidden_sums ? "hidden" : privacy.answer_noise > 0 ? `noise ${privacy.answer_noise}` : "exact",
-      metric: metricOf(training),
+      metric,
       alone,
       value,
-      kept: gain === 0 ? null : (value - alone) / gain,
+      kept: isGain ? (value - alone) / gain : null,
       lowest: Math.min(...shares),
       highest: Math.max(...shares),
     });
@@ -67,7 +70,7 @@ export async function presetPrices(splits: readonly PricedSplit[]): Promise<Pres
   return prices;
 }
 
-function metricOf(training: Job["training"]): string {
+function metricOf(training: Job["training"]): MetricName {
   return objectiveFor(training.objective).kind === "binary" ? "auc" : (metricsFor(training).at(-1) ?? "rmse");
 }
 
@@ -93,5 +96,5 @@ async function testMetric(
     ),
   });
   if (margins.test === null) return Number.NaN;
-  return Number(new Evaluation(training, margins.test, rowsOfTable(test[0])).value(metricOf(training) as never));
+  return Number(new Evaluation(training, margins.test, rowsOfTable(test[0])).value(metricOf(training)));
 }
