@@ -20,7 +20,7 @@ export class BitPlaces {
   readonly #budget: BitBudget;
   readonly #features: readonly BinnedFeature[];
   readonly #allowances = new Map<number, number>();
-  /** Per node and feature the pieces that sets may be formed of; null: any set may be formed. */
+  /** Per node and feature the pieces that sets may be formed of; null: all sets are allowed. */
   readonly #pieces = new Map<number, readonly (Uint32Array | null)[]>();
 
   /** @param budget whose pieces are divided by every won split of the party, before its children are placed */
