@@ -46,7 +46,7 @@ export function quantileBounds(values: ArrayLike<number>, binCount = 10): number
     .sort();
   const bounds = Array.from(
     { length: Math.max(0, binCount - 1) },
-    (_, i) => sorted[Math.floor(((i + 1) * sorted.length) / binCount)],
+    (_, i) => sorted[Math.floor(((i + 1) * sorted.length) / binCount)] + 0, // no -0, which JSON has not
   );
   // A bound at the least value would have nothing below it.
   return bounds.filter((bound, i) => bound > sorted[0] && bound !== bounds[i - 1]);
