@@ -5,6 +5,7 @@
 import { TandemError } from "../base/error.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
 import type { CategoryBook } from "./category-book.ts";
+import { cellNumbers, MissingTokens } from "./cell-numbers.ts";
 import { categoryColumn, firstCell, firstText, hasNumber, numbersIn, textError } from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";
 import type { Categories, PartyTable } from "./dataset.ts";
@@ -52,11 +53,14 @@ export function featureColumns(
       `${table.path}: 'categorical' names '${unknown}', which is no feature${suggestion(unknown, names)}`,
     );
   const tokens = new Set(missing);
+  const tokenBytes = new MissingTokens(missing);
   const categories: Record<string, Categories> = {};
   const features = names.map((name, i) => {
     const index = columns[i];
     const isNamed = categorical.includes(name);
-    const numbers = isNamed ? null : numbersIn(table, index, tokens);
+    const cells = isNamed ? undefined : table.cellsOf?.(index);
+    const plain = cells === undefined ? null : cellNumbers(cells, tokenBytes);
+    const numbers = isNamed ? null : (plain ?? numbersIn(table, index, tokens));
     if (numbers !== null) return numbers;
     if (!isNamed && text !== "categories") throw textError(table, index, tokens, textAdvice(text, said[saidIn], name));
     const place = isNamed ? firstCell(table, index, tokens) : firstText(table, index, tokens);

@@ -27,6 +27,8 @@ export interface TableRows {
 export interface CsvTable extends TableRows {
   /** Per column, per row: the cell's text, unquoted but otherwise untouched. */
   readonly columns: readonly (readonly string[])[];
+  /** A column's cells as bytes, where they are kept so. */
+  readonly cellsOf?: (index: number) => CellColumn;
 }
 
 /** The next cells of one column. */

@@ -6,9 +6,13 @@ import { open, type FileHandle } from "node:fs/promises";
 import { assert } from "../base/assert.ts";
 import { writeFileAtomically } from "../base/files/atomic-file.ts";
 import { TandemError } from "../base/error.ts";
+import { isSelection } from "./kept-cells.ts";
 import { textAt, type TextList } from "../base/text/text-list.ts";
 
 const chunkCharsMin = 1 << 16;
+const chunkBytes = 1 << 18;
+const comma = 0x2c;
+const lineFeed = 0x0a;
 
 /**
  * Separators and quotes; outer spaces, which some readers drop; a byte order mark, which readers take for the file's.
@@ -33,7 +37,11 @@ export async function writeCsv(
   columns: readonly TextList[],
   options: WriteCsvOptions = {},
 ): Promise<void> {
-  const chunks = csvChunks(names, columns);
+  const chunks = checkedChunks<string | Uint8Array>(
+    names,
+    columns,
+    columns.some(isSelection) ? chunksOfBytes : chunksOf,
+  );
   if (options.atomic === true) {
     assert(options.mode !== undefined, "an atomic file has a mode");
     return writeFileAtomically(path, chunks, options.mode);
@@ -53,6 +61,14 @@ export async function writeCsv(
 
 /** The file's text, in pieces. */
 export function csvChunks(names: readonly string[], columns: readonly TextList[]): Iterable<string> {
+  return checkedChunks(names, columns, chunksOf);
+}
+
+function checkedChunks<T>(
+  names: readonly string[],
+  columns: readonly TextList[],
+  chunks: (names: readonly string[], columns: readonly TextList[]) => Iterable<T>,
+): Iterable<T> {
   assert(names.length > 0 && names.length === columns.length, "one name per column");
   assert(
     columns.every((column) => column.length === columns[0].length),
@@ -61,7 +77,7 @@ export function csvChunks(names: readonly string[], columns: readonly TextList[]
   // A lone empty cell is a blank line, which readers skip.
   const blankLine = columns.length === 1 && [names[0], ...columns[0]].some((cell) => cell.trim() === "");
   assert(!blankLine, "no empty cell in a table of one column");
-  return chunksOf(names, columns);
+  return chunks(names, columns);
 }
 
 function* chunksOf(names: readonly string[], columns: readonly TextList[]): Generator<string> {
@@ -74,6 +90,32 @@ function* chunksOf(names: readonly string[], columns: readonly TextList[]): Gene
     }
   }
   yield chunk;
+}
+
+/** The same, as bytes: cells that are kept so are copied where they need no quotes. */
+function* chunksOfBytes(names: readonly string[], columns: readonly TextList[]): Generator<Uint8Array> {
+  const selections = columns.map((column) => (isSelection(column) ? column : null));
+  const last = columns.length - 1;
+  yield Buffer.from(csvLine(names));
+  let chunk = Buffer.allocUnsafe(chunkBytes);
+  let at = 0;
+  for (let row = 0; row < columns[0].length; row++)
+    for (let column = 0; column <= last; column++) {
+      const copied = selections[column]?.copyPlain(row, chunk, at);
+      if (copied !== undefined) at = copied;
+      else {
+        const text = Buffer.from(quoted(textAt(columns[column], row)));
+        if (text.length >= chunk.length - at) {
+          yield chunk.subarray(0, at);
+          chunk = Buffer.allocUnsafe(chunkBytes + text.length);
+          at = 0;
+        }
+        chunk.set(text, at);
+        at += text.length;
+      }
+      chunk[at++] = column === last ? lineFeed : comma;
+    }
+  yield chunk.subarray(0, at);
 }
 
 function csvLine(cells: readonly string[]): string {

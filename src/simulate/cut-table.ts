@@ -1,18 +1,19 @@
 /** One CSV table divided by columns among parties: as numbers to train on, and as files to write. */
 import { TandemError } from "../base/error.ts";
-import { textAt } from "../base/text/text-list.ts";
+import { computedTexts, textAt } from "../base/text/text-list.ts";
 import { suggestion } from "../base/text/nearest-name.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { columnIndex, columnTitle, idColumn } from "../data/columns.ts";
 import { mapColumns, noColumns, type RowColumnName } from "../base/rows/row-columns.ts";
 import type { CsvTable } from "../data/csv-table.ts";
+import type { KeptTable } from "../data/kept-table.ts";
 import type { PartyTable } from "../data/dataset.ts";
 import { featureColumns, type FeatureReading } from "../data/feature-columns.ts";
 import { constraintsOfParty } from "../data/feature-constraints.ts";
 import type { LabelReading } from "../data/labels.ts";
 import { namedColumns, readRowColumns, rowColumnText } from "../data/row-column.ts";
 import { checkedLabels, checkFileColumns } from "../party/tables/party-labels.ts";
-import type { TextTable } from "./federation.ts";
+import type { CellTable } from "./federation.ts";
 import { partiesOf, type SimulatedParty, type SimulateOptions } from "./simulate-options.ts";
 
 /** Positions of a party's columns in the user's table. */
@@ -139,15 +140,15 @@ export function parseTables(
 }
 
 /** A party's own file: ids, its raw cells, and for the active party labels and per-row columns. */
-export function toTextTable(
-  table: CsvTable,
+export function toCellTable(
+  table: KeptTable,
   cut: Cut,
   parsed: PartyTable,
   rows: Uint32Array,
   own: OwnNames,
-): TextTable {
+): CellTable {
   const { labels, classes, rowColumns = noColumns } = parsed;
-  const pick = (cells: readonly string[]): string[] => Array.from(rows, (row) => cells[row]);
+  const labelText = (label: number): string => classes?.[label] ?? String(label);
   const more = mapColumns(rowColumns, (column, name) => ({
     name: own.rowColumn(name),
     cells: Array.from(rows, (row) => rowColumnText(column[row])),
@@ -160,9 +161,9 @@ export function toTextTable(
       ...Object.values(more).map(({ name }) => name),
     ],
     columns: [
-      Array.from(rows, (row) => textAt(parsed.ids, row)),
-      ...cut.columns.map((column) => pick(table.columns[column])),
-      ...(labels === null ? [] : [Array.from(rows, (row) => classes?.[labels[row]] ?? String(labels[row]))]),
+      computedTexts(rows.length, (i) => textAt(parsed.ids, rows[i])),
+      ...cut.columns.map((column) => table.kept[column].select(rows)),
+      ...(labels === null ? [] : [computedTexts(rows.length, (i) => labelText(labels[rows[i]]))]),
       ...Object.values(more).map(({ cells }) => cells),
     ],
   };

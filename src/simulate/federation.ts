@@ -19,13 +19,18 @@ import type { ActiveResult, PassiveResult } from "../record/events/job-events.ts
 import type { LayoutSummary } from "../record/events/training-events.ts";
 import { mergeShares } from "../store/merge-shares.ts";
 import { readActiveShare, readPassiveShare } from "../store/share-files.ts";
+import type { TextList } from "../base/text/text-list.ts";
 import { writeCsv } from "../data/write-csv.ts";
 import type { Identity } from "../transport/certificates.ts";
 import { type PartyFiles, type Supervise, type Supervisor, superviseParties } from "./supervisor.ts";
 
-/** Raw text cells by column. */
-export interface TextTable {
+/** Raw cells by column. */
+export interface CellTable {
   readonly names: readonly string[];
+  readonly columns: readonly TextList[];
+}
+
+export interface TextTable extends CellTable {
   readonly columns: readonly (readonly string[])[];
 }
 
@@ -36,10 +41,10 @@ export interface FederationParty {
   readonly constraints?: FeatureConstraints;
   /** Features that are categorical even if their cells look numeric. */
   readonly categorical?: readonly string[];
-  readonly train: TextTable;
-  readonly test: TextTable | null;
+  readonly train: CellTable;
+  readonly test: CellTable | null;
   /** Validation rows from a file of their own; null or left out: none. */
-  readonly validation?: TextTable | null;
+  readonly validation?: CellTable | null;
 }
 
 export interface FederationJob {

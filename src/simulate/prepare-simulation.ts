@@ -18,7 +18,7 @@ import { BoostingTask } from "../gbdt/boost/boosting-task.ts";
 import { roundsBefore } from "../gbdt/boost/warm-start.ts";
 import type { Model } from "../gbdt/tree/model.ts";
 import { type OnePlaceJob, withValidation } from "./comparison.ts";
-import { ownNames, toTextTable } from "./cut-table.ts";
+import { ownNames, toCellTable } from "./cut-table.ts";
 import type { FederationJob, FederationParty } from "./federation.ts";
 import { keptModel } from "./kept-model.ts";
 import { checkOptions, partiesOf, type SimulateOptions } from "./simulate-options.ts";
@@ -118,12 +118,12 @@ function federationJob(
       features: cut.features,
       constraints: whole.parties[i].constraints ?? noConstraints,
       categorical: cut.features.filter((name) => Object.hasOwn(whole.parties[i].categories ?? {}, name)),
-      train: toTextTable(whole.table, cut, whole.parties[i], rows.train, own),
+      train: toCellTable(whole.table, cut, whole.parties[i], rows.train, own),
       test:
-        rows.test.length === 0 ? null : toTextTable(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),
+        rows.test.length === 0 ? null : toCellTable(tested.table, tested.cuts[i], tested.parties[i], rows.test, own),
       validation:
         validation &&
-        toTextTable(validation.table, validation.cuts[i], validation.parties[i], allRows(validation.table), own),
+        toCellTable(validation.table, validation.cuts[i], validation.parties[i], allRows(validation.table), own),
     };
   };
   return {

@@ -8,9 +8,8 @@ import { splitGroups } from "../data/drawn-groups.ts";
 import { TandemError } from "../base/error.ts";
 import type { TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { CategoryBook } from "../data/category-book.ts";
-import type { CsvTable } from "../data/csv-table.ts";
+import { type KeptTable, readKeptTable } from "../data/kept-table.ts";
 import { type PartyTable, selectRows } from "../data/dataset.ts";
-import { readTable } from "../data/table-source.ts";
 import type { Notice } from "../data/feature-columns.ts";
 import { checkFeatureConstraints } from "../data/feature-constraints.ts";
 import { foldRows, type RowSplit, splitRows } from "../data/split.ts";
@@ -19,7 +18,7 @@ import { partiesOf, type SimulateOptions } from "./simulate-options.ts";
 
 /** A table with all of its rows. */
 export interface CutTable {
-  readonly table: CsvTable;
+  readonly table: KeptTable;
   readonly cuts: readonly Cut[];
   /** Index 0 is the active party. */
   readonly parties: readonly PartyTable[];
@@ -42,7 +41,7 @@ export async function readSimulationTables(
   training: TrainingParameters,
 ): Promise<SimulationTables> {
   const notice: Notice = (words) => options.onEvent({ type: "notice", party: partiesOf(options)[0].name, words });
-  const read = (path: string): Promise<CsvTable> => readTable({ path }, options, notice);
+  const read = (path: string): Promise<KeptTable> => readKeptTable({ path }, options, notice);
   const table = await read(options.data);
   const cuts = cutColumns(table, options);
   const reading: CategoryReading = {
@@ -83,7 +82,7 @@ function categoriesOf(parties: readonly PartyTable[]): NonNullable<PartyTable["c
 }
 
 function cutTable(
-  table: CsvTable,
+  table: KeptTable,
   options: SimulateOptions,
   training: TrainingParameters,
   reading: CategoryReading,
@@ -93,7 +92,7 @@ function cutTable(
 }
 
 function validationTable(
-  table: CsvTable,
+  table: KeptTable,
   options: SimulateOptions,
   training: TrainingParameters,
   reading: CategoryReading,
@@ -115,7 +114,7 @@ function checkDistinct(path: string, ids: Iterable<string>, others: Iterable<str
     );
 }
 
-export function allRows(table: CsvTable): Uint32Array {
+export function allRows(table: KeptTable): Uint32Array {
   return Uint32Array.from({ length: table.rowCount }, (_, i) => i);
 }
 

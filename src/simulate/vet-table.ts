@@ -4,7 +4,7 @@ import { CategoryBook } from "../data/category-book.ts";
 import { columnIndex, idColumn } from "../data/columns.ts";
 import { featureColumns, type Notice } from "../data/feature-columns.ts";
 import type { TableFormat } from "../data/table-reading.ts";
-import { readTable } from "../data/table-source.ts";
+import { readKeptTable } from "../data/kept-table.ts";
 import { checkBothClasses, vettingTraining } from "../party/active/vetting.ts";
 import { binningOf, binTable } from "../party/tables/party-data.ts";
 import { checkedLabels } from "../party/tables/party-labels.ts";
@@ -25,7 +25,7 @@ export interface VettedTable {
 /** @throws TandemError that names file, line and column of what cannot be used */
 export async function vetTable(given: VettedTable, binsMax: number, notice: Notice): Promise<Vetting> {
   const { data, label, id, positive, format, header, missing, categorical = [] } = given;
-  const table = await readTable({ path: data }, { format, header }, notice);
+  const table = await readKeptTable({ path: data }, { format, header }, notice);
   const training = vettingTraining(binsMax);
   const index = columnIndex(table, label);
   const ids = idColumn(table, id);

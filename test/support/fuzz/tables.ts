@@ -6,7 +6,7 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { CategoryBook } from "../../../src/data/category-book.ts";
 import { idColumn } from "../../../src/data/columns.ts";
 import { featureColumns } from "../../../src/data/feature-columns.ts";
-import { readTable } from "../../../src/data/table-source.ts";
+import { readKeptTable } from "../../../src/data/kept-table.ts";
 import type { DataConfig } from "../../../src/party/config/config.ts";
 import { readPartyTable } from "../../../src/party/tables/party-data.ts";
 import type { FuzzFormat, FuzzTarget } from "./fuzz-format.ts";
@@ -27,7 +27,7 @@ const data: DataConfig = {
 /** Reads a table as a party does, and then as a whole, with all that commands take from it. */
 async function readAll(path: string): Promise<undefined> {
   await readPartyTable({ path }, data, null, { text: "categories" });
-  const table = await readTable({ path });
+  const table = await readKeptTable({ path });
   idColumn(table, "#0");
   featureColumns(table, {
     columns: [...table.names.keys()],
