@@ -60,7 +60,7 @@ describe("bins", () => {
     expect(quantileBounds([1, 1, 1, 1, 1, 1, 1, 1, 2, 3])).toEqual([2, 3]);
     expect(quantileBounds([5, 5, 5])).toEqual([]);
     expect(quantileBounds([Number.NaN])).toEqual([]);
-    expect(quantileBounds([-1, -0, -0], 2)).toEqual([0]); // toEqual tells -0 from 0
+    expect(quantileBounds([-1, -0, -0], 2)).toEqual([0]); // toEqual distinguishes -0 from 0
   });
 
   test("missing values have a bin of their own", () => {
