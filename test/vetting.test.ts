@@ -211,16 +211,18 @@ test("drift, names and records: what the owner allows, with dates at both partie
     expect(theirs.find((column) => column.number === Number(number))?.iv).toBe(iv);
   }
   await world.parties[0].stop();
-  for (const [job, words] of [
-    ["vet", "with the names of the columns"],
-    ["unnamed", "the columns had no names"],
-  ] as const)
+  for (const job of ["vet", "unnamed"])
     for (const { folder } of [world.bank, world.shop]) {
       const { view, own } = await readRecord(join(folder, "jobs", job));
       expect(view.state).toBe("finished");
       const said = revealedFacts(view, own.revealed).map((fact) => `${fact.learner}: ${fact.words}`);
-      expect(said.at(-2)).toContain("bank: how many people, and how many with its label, are in each bin of 4");
-      expect(said.at(-2)).toContain(words);
+      // A record has the vettings before and after it.
+      const bins =
+        "bank: how many people, and how many with its label, are in each bin of 4 columns of shop, by a vetting";
+      expect(said.filter((words) => words.startsWith("bank: how many"))).toEqual([
+        `${bins}, with the names of the columns`,
+        `${bins}; the columns had no names`,
+      ]);
       expect([...view.ledgers.values()][0]).toMatchObject({
         vettedColumns: 4,
         vettedNames: job === "vet" ? 4 : 0,
@@ -350,4 +352,14 @@ test("labels, weights and defences that a vetting has no use for are refused by 
     [{ privacy: { hidden_sums: true } }, /needs the sums of every column, which hidden_sums keeps/],
   ] as const;
   for (const [changes, message] of refusals) await expectError(() => vetted(world, "no", changes), "USAGE", message);
+  // A preset hides sums in training, and adds noise to those of a vetting.
+  const { job } = await world.activeConfig("guarded", { privacy: "guarded" });
+  expect(job.privacy).toMatchObject({ hidden_sums: true, answer_noise: 0 });
+  const changed = await world.activeConfig("changed", { privacy: { preset: "guarded", outcome_bits: 3 } });
+  expect(vettingConfig(changed, "v", bins).job.privacy).toEqual({
+    ...job.privacy,
+    outcome_bits: 3,
+    hidden_sums: false,
+    answer_noise: 5,
+  });
 });

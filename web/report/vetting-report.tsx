@@ -21,7 +21,7 @@ export const vettingReport: typeof declared = (vetting, madeAt) => {
         <p class="lead">
           {others.length === 0
             ? `What each column of a table is worth by itself for the label '${label}'. `
-            : `What each column of ${[party, ...others].join(", ")} is worth by itself ` +
+            : `What each column of ${[party, ...others].join(" and ")} is worth by itself ` +
               `for ${party}'s label '${label}'. ` +
               `Only ${party} sees this. `}
           {`Made ${timeText(madeAt)}.`}
@@ -66,7 +66,9 @@ function Figures({ vetting: { people, events, columns, others, noise } }: { read
       <Figure value={formatCount(people)} label={others.length === 0 ? "people" : "people common to all parties"} />
       <Figure value={percentText(events / people)} label="of them with label 1" />
       <Figure value={formatCount(columns.length)} label="columns" />
-      {noise > 0 && <Figure value={String(noise)} label="people: deviation of the noise in other parties' sums" />}
+      {noise > 0 && (
+        <Figure value={String(noise)} label="people: standard deviation of the noise in other parties' sums" />
+      )}
     </div>
   );
 }
@@ -99,20 +101,30 @@ function Bins({ column }: { readonly column: VettedColumn }) {
   return (
     <>
       <p class="note">
-        {`Reads as ${ivWords(column.iv - column.ivBias)}.`}
-        {column.stability !== null && ` Common people against the party's others: ${stabilityWords(column)}.`}
+        {`Strength: ${ivWords(column.iv - column.ivBias)}.`}
+        {column.stability !== null &&
+          ` Distribution among common people against the party's other people: ${stabilityWords(column)}.`}
       </p>
       <Table
         caption={columnTitle(column)}
-        head={[heads[0], "label 1 is rarer or more frequent", ...heads.slice(1)]}
+        head={[heads[0], "label 1 is rarer (left) or more frequent (right)", ...heads.slice(1)]}
         textColumns={2}
         rows={table.rows.map((row, i) => {
           const [bin, ...figures] = row.slice(2).map((cell, at) => cellText(cell, table.columns[at + 2]));
           const { woe } = column.bins[i];
-          const colour = woe < 0 ? "var(--party-0)" : "var(--party-active)";
-          return [bin, <CellBar part={Math.abs(woe) / most} colour={colour} />, ...figures];
+          return [bin, <SignedBar part={woe / most} />, ...figures];
         })}
       />
     </>
+  );
+}
+
+/** From the middle to the left or to the right. @param part from -1 to 1 */
+function SignedBar({ part }: { readonly part: number }) {
+  const [width, from] = [50 * Math.abs(part), 50 + 50 * Math.min(0, part)];
+  return (
+    <span class="signed-bar" aria-hidden="true">
+      <span class={part < 0 ? "below" : ""} style={{ left: `${from.toFixed(2)}%`, width: `${width.toFixed(2)}%` }} />
+    </span>
   );
 }

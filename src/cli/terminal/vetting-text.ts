@@ -1,5 +1,6 @@
 /** A vetting on the terminal: what it will reveal, and what it has found. */
 import type { ActiveConfig } from "../../party/config/config.ts";
+import { presetOf } from "../../privacy/defences/defences.ts";
 import { formatCount } from "../../base/text/format.ts";
 import { cellText } from "../../record/evaluation/table.ts";
 import { columnTable } from "../../record/vetting/tables.ts";
@@ -11,13 +12,17 @@ export function vettingBrief({ name, passives, job }: ActiveConfig): string {
   const { max_bin: bins } = job.training;
   const { answer_noise: noise } = job.privacy;
   const others = passives.map((passive) => passive.name).join(", ");
-  const exact = noise > 0 ? `with noise of deviation ${noise}` : "exactly";
+  const preset = presetOf(job.privacy);
+  const exact = noise > 0 ? `with noise, of standard deviation ${noise} people` : "exactly";
   return [
     `This vetting reveals to ${name}, of each column of ${others}:`,
     `- in up to ${bins} bins (of categories: in each) how many people are common, and how many have label 1: ${exact}`,
     noise > 0
       ? "- no stability index, which would be exact"
       : "- how its common people differ from the party's other people: one number",
+    ...(noise > 0 && preset !== null
+      ? [`privacy: ${preset} adds this noise; it could not hide the sums, because a vetting consists of them.`]
+      : []),
     `To ${others} it reveals which people are common. In budgets it counts as one vetting, and as a tree's root.`,
   ].join("\n");
 }
@@ -35,7 +40,10 @@ export function vettingText(vetting: Vetting): string {
     "",
     `  ${about}`,
     ...(noise > 0
-      ? [`  Sums of other parties have noise of deviation ${noise} people, which adds to information values.`]
+      ? [
+          `  Sums of other parties have noise of standard deviation ${noise} people. "error" is what it does to an`,
+          '  information value, as a standard deviation; "bias" is what it adds on average.',
+        ]
       : []),
     "",
   ].join("\n");

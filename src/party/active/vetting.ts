@@ -11,6 +11,7 @@ import { rowsWhere } from "../../base/rows/row-numbers.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
 import { trainingParameters, type TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { oneHotBelow } from "../../gbdt/vet/column-bins.ts";
+import { formsOf, type PrivacyParameters } from "../../privacy/defences/defences.ts";
 import type { Emit } from "../../record/events.ts";
 import { noteVetting, type VettingLine } from "../../record/vetting-log.ts";
 import type { Vetting } from "../../record/vetting/vetting.ts";
@@ -51,12 +52,7 @@ export function vettingConfig(given: ActiveConfig, name: string, binsMax: number
     );
   if (data.weight !== undefined)
     throw new TandemError("USAGE", "a vetting counts people, and does not weigh them: leave data.weight out");
-  if (job.privacy.hidden_sums)
-    throw new TandemError(
-      "USAGE",
-      "a vetting needs the sums of every column, which hidden_sums keeps from this party. Set privacy.hidden_sums to " +
-        "false; answer_noise protects sums too, and a vetting can have it",
-    );
+  const privacy = withSums(job.privacy);
   const { id, label, positive, features, missing, categorical, normalise, duplicates, format, header } = data;
   const kept = { id, label, positive, features, missing, categorical, normalise, duplicates, format, header };
   const { path, command, sql, postgres, mysql } = data;
@@ -68,6 +64,7 @@ export function vettingConfig(given: ActiveConfig, name: string, binsMax: number
     job: {
       ...job,
       name,
+      privacy,
       vetting: true,
       start: null,
       interactionGroups: "",
@@ -77,6 +74,21 @@ export function vettingConfig(given: ActiveConfig, name: string, binsMax: number
     // There is no model that could be verified.
     output: { ...output, verifiable: false, transcript: false },
   };
+}
+
+/**
+ * A vetting needs the sums of every column: a preset takes its form by noise.
+ * @throws TandemError USAGE for hidden sums without such a preset
+ */
+function withSums(privacy: PrivacyParameters): PrivacyParameters {
+  if (!privacy.hidden_sums) return privacy;
+  const [byNoise] = formsOf(privacy.privacy);
+  if (byNoise.answer_noise > 0) return { ...privacy, hidden_sums: false, answer_noise: byNoise.answer_noise };
+  throw new TandemError(
+    "USAGE",
+    "a vetting needs the sums of every column, which hidden_sums keeps from this party. Set privacy.hidden_sums to " +
+      "false; answer_noise protects sums too, and a vetting can have it",
+  );
 }
 
 /** @param config as vettingConfig makes it @throws TandemError as training does */

@@ -1,6 +1,6 @@
 /** The tables of a vetting: one line per column, and the bins of each. Runs in browsers too. */
 import { stabilityOf } from "../../base/statistics/stability-index.ts";
-import { column, type EvaluationTable, figure, percent, text, whole } from "../evaluation/table.ts";
+import { column, type EvaluationTable, figure, percent, text, thousandths, whole } from "../evaluation/table.ts";
 import { columnTitle, type VettedColumn, type Vetting } from "./vetting.ts";
 
 /** The customary reading of an information value. */
@@ -11,7 +11,7 @@ export function ivWords(iv: number): string {
   return iv < 0.5 ? "strong" : "very strong";
 }
 
-export function columnTable({ columns, noise, others }: Vetting): EvaluationTable {
+export function columnTable({ columns, noise, others, party }: Vetting): EvaluationTable {
   const hasNoise = noise > 0;
   const hasOthers = others.length > 0;
   return {
@@ -19,18 +19,19 @@ export function columnTable({ columns, noise, others }: Vetting): EvaluationTabl
     title: "Columns",
     about:
       "Each column by itself: what it adds to the others, or to a model, only training shows. " +
-      "An information value of 0.02 to 0.1 is customarily called weak, to 0.3 medium, to 0.5 strong; " +
-      "above that look whether the column knows the label.",
+      "An information value (IV) of 0.02 to 0.1 is customarily called weak, to 0.3 medium, to 0.5 strong; " +
+      "above that check whether the column was recorded after the event." +
+      (hasNoise ? " Columns are sorted and judged by their information value less its bias." : ""),
     columns: [
       ...(hasOthers ? [column("party", text)] : []),
       column("column", text),
-      column("reads as", text),
+      column("strength", text),
       column("information value", figure),
-      ...(hasNoise ? [column("error because of noise", figure), column("expected from noise alone", figure)] : []),
+      ...(hasNoise ? [column("IV error", figure), column("IV bias", figure)] : []),
       column("AUC", figure),
       column("KS", figure),
       column("missing", percent),
-      ...(hasOthers ? [column("stability index", figure)] : []),
+      ...(hasOthers ? [column("stability index", thousandths)] : []),
       column("bins", whole),
     ],
     rows: columns.map((one) => [
@@ -38,7 +39,8 @@ export function columnTable({ columns, noise, others }: Vetting): EvaluationTabl
       nameOf(one),
       ivWords(one.iv - one.ivBias),
       one.iv,
-      ...(hasNoise ? [one.ivError, one.ivBias] : []),
+      // Own sums have no noise.
+      ...(hasNoise ? (one.party === party ? [null, null] : [one.ivError, one.ivBias]) : []),
       one.auc,
       one.ks,
       one.missingShare,
@@ -53,7 +55,8 @@ export function binTable(columns: readonly VettedColumn[]): EvaluationTable {
     name: "bins",
     title: "Weight of evidence by bin",
     about:
-      "Weight of evidence: ln(share of label 1 in this bin / share of label 0 in it). Above 0 label 1 is frequent.",
+      "Weight of evidence: ln(part of all label 1 that is in this bin / part of all label 0 that is in it). " +
+      "Above 0 label 1 is more frequent here than among all people.",
     columns: [
       column("party", text),
       column("column", text),
@@ -111,15 +114,16 @@ export function vettingSentences({ columns, noise, others, party }: Vetting): st
         `${noise > 0 ? ", by more than twice their error" : ""}.`,
     ...(known.length === 0
       ? []
-      : [`Look whether these know the label, as values from after the event do: ${listed(known)}.`]),
+      : [`Check whether these were recorded after the event, since they nearly tell the label: ${listed(known)}.`]),
     ...(sparse.length === 0 ? [] : [`Missing for half of the people or more: ${listed(sparse)}.`]),
     ...(drifted.length === 0
       ? []
       : [`The common people differ much from their party's other people in: ${listed(drifted)}.`]),
     ...(noise > 0
       ? [
-          `Sums of ${others.join(" and ")} have noise of deviation ${noise} people. It adds to information values: ` +
-            "each has its error, and what noise alone would add is subtracted before it is judged.",
+          `Sums of ${others.join(" and ")} have noise of standard deviation ${noise} people. It changes information ` +
+            "values: each has its error (a standard deviation) and its bias (what noise adds on average), and the bias " +
+            "is subtracted before a column is judged.",
         ]
       : []),
     "A column is judged by itself. Two that say the same are worth as much as one, and trees find what columns say " +
