@@ -79,12 +79,10 @@ test("a finished model on later labels: figures, exports, and the facts in both 
     expect(own.revealed).toMatchObject([twice]);
     const words = revealedFacts(view, own.revealed).map(({ learner, words: said }) => `${learner}: ${said}`);
     expect(words.at(-2)).toBe(
-      `bank: the outcome of each of its splits for ${twice.ids} people, and which of them it holds`,
+      `bank: the outcome of each of shop0's splits for ${twice.ids} people, and which of them it holds`,
     );
     // The alignment of the job comes first.
-    expect(words[0]).toMatch(
-      folder === bank.folder ? /^bank: which \d+ people of your own/ : /^bank: \d+ people of its own/,
-    );
+    expect(words[0]).toMatch(/^bank: which \d+ people of its table are also in that of shop0/);
   }
 });
 

@@ -12,9 +12,10 @@
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { LineTail } from "../base/files/json-lines.ts";
 import { eventsFileName, ownFileName } from "../record/job-record.ts";
+import { vettingsFileName } from "../record/vetting-log.ts";
 import { FolderChanges } from "./folder-changes.ts";
 
 /**
@@ -35,12 +36,14 @@ export async function feedRecord(
   const [eventsOffset, ownOffset] = offsetsOf(position);
   const events = new LineTail(join(folder, eventsFileName), eventsOffset);
   const own = new LineTail(join(folder, ownFileName), ownOffset);
+  // Sent again after a lost connection: views know which they have.
+  const vettings = new LineTail(join(dirname(folder), vettingsFileName));
   const changes = new FolderChanges(folder, ending);
   let quietSince = Date.now();
   response.write("retry: 1000\n\n");
   try {
     for (let last = false; !response.destroyed;) {
-      const sent = await sendAll(events, own, response);
+      const sent = await sendAll(events, [own, vettings], response);
       if (last) break;
       if (sent) quietSince = Date.now();
       else if (Date.now() - quietSince > heartbeatMs) {
@@ -57,13 +60,13 @@ export async function feedRecord(
 }
 
 /** @returns whether anything was sent */
-async function sendAll(events: LineTail, own: LineTail, response: ServerResponse): Promise<boolean> {
+async function sendAll(events: LineTail, owns: readonly LineTail[], response: ServerResponse): Promise<boolean> {
   for (let sent = false; ; sent = true) {
     const lines = events.next().map((line) => `data: e${line}\n`);
     // The job's event comes first: own views need the names of its parties.
-    if (!events.more) lines.push(...own.next().map((line) => `data: o${line}\n`));
+    if (!events.more) lines.push(...owns.flatMap((own) => own.next()).map((line) => `data: o${line}\n`));
     if (lines.length === 0 || response.destroyed) return sent;
-    const accepted = response.write(`id: ${events.offset}.${own.offset}\n${lines.join("")}\n`);
+    const accepted = response.write(`id: ${events.offset}.${owns[0].offset}\n${lines.join("")}\n`);
     if (!accepted && !response.destroyed) await Promise.race([once(response, "drain"), once(response, "close")]);
   }
 }

@@ -134,6 +134,7 @@ export interface LedgerFacts {
 /** What a count is compared with when shown (record/ledger-facts.ts): "a of b" counts an a for every b. */
 export type LedgerScale =
   | "candidates of nodes"
+  | "nodes"
   | "candidates of splits"
   | "candidates"
   | "features"

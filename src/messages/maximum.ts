@@ -52,7 +52,7 @@ const maximum = call<"maximum">()({
       learner: "active",
       what: "of each node the sums of g and h of one side of its best candidate, where sums are hidden",
       unit: "unnamed candidates, one for each node at most",
-      scale: "candidates of nodes",
+      scale: "nodes",
     },
   },
   recorder({ digests }) {

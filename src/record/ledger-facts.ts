@@ -109,6 +109,8 @@ function boundsOf(view: JobView, passive: string, ledger: Ledger): Bounds {
 
 const scales: Readonly<Record<LedgerScale, (count: number, bounds: Bounds) => Scale>> = {
   "candidates of nodes": (count, { candidates, nodes }) => partOf(ratio(count, candidates), nodes, "nodes"),
+  // With hidden sums both of two siblings are compared: one candidate for each possible split.
+  nodes: (count, { splits }) => partOf(count, splits, "nodes"),
   "candidates of splits": (count, { candidates, splits }) => partOf(ratio(count, candidates), splits, "splits"),
   candidates: (count, { candidates }) => partOf(count, candidates, "candidates"),
   features: (_, { features }) => ({

@@ -98,7 +98,10 @@ const ownLines = {
     own.exposures = exposures;
   }),
   /** Before and after the job; the ledgers of its events count what the job itself has revealed. */
-  revealed: line(revealedFields, (own, fact) => addRevealed(own.revealed, fact)),
+  revealed: line(revealedFields, (own, fact, parties) => {
+    // The log of vettings has those with other partners too.
+    if (parties.includes(fact.active) && parties.includes(fact.passive)) addRevealed(own.revealed, fact);
+  }),
   contributions: line({ summary: contributionSummary }, (own, { summary }) => {
     own.contributions = summary;
   }),

@@ -44,6 +44,8 @@ export function addRevealed(facts: Revealed[], { at, how, active, passive, ...fa
     other.how === how && other.active === active && other.passive === passive && dayOf(other.at) === dayOf(at);
   // Consents have purposes of their own, and every vetting counts by itself.
   const isAlone = how === "consent" || how === "vetting";
+  // A job's own lines repeat the vettings before it; the log of vettings has all.
+  if (how === "vetting" && facts.some((other) => isSame(other) && other.at === at)) return;
   const known = isAlone ? -1 : facts.findIndex(isSame);
   if (known < 0) facts.push({ at, how, active, passive, ...fact });
   else facts[known] = { ...facts[known], ...fact, ...(fact.ids === undefined ? {} : summed(facts[known], fact.ids)) };
@@ -53,9 +55,13 @@ function summed({ ids = 0 }: Revealed, more: number): Pick<Revealed, "ids"> {
   return { ids: ids + more };
 }
 
-/** Before, and after training; the earliest first. */
+/** Outside of training; the earliest first. */
 export function revealedFacts(view: JobView, revealed: readonly Revealed[]): RevealedFact[] {
-  return [...alignmentFacts(view), ...revealed.flatMap((fact) => factsOf(view, fact))];
+  const dated = [
+    ...revealed.map((fact) => ({ at: fact.at, facts: factsOf(view, fact) })),
+    { at: view.alignment.at ?? 0, facts: alignmentFacts(view) },
+  ];
+  return dated.toSorted((a, b) => a.at - b.at).flatMap(({ facts }) => facts);
 }
 
 function alignmentFacts({ alignment, party, peers, role }: JobView): RevealedFact[] {
@@ -66,19 +72,20 @@ function alignmentFacts({ alignment, party, peers, role }: JobView): RevealedFac
   if (role === "passive") {
     const [active = "the active party"] = peers;
     return [
-      { when, learner: active, about: party, words: `${common} of its own are also yours: it knows which` },
-      { when, learner: party, about: active, words: `which ${common} are in the tables of all parties` },
+      { when, learner: active, about: party, words: `which ${common} of its table are also in that of ${party}` },
+      { when, learner: party, about: active, words: `which ${common} of its table are in those of all parties` },
     ];
   }
   return peers.flatMap((peer) => {
     const pair = pairwise.find((each) => each.peer === peer);
     const shared =
       pair === undefined
-        ? `which ${common} are in the tables of all parties`
-        : `which ${people(pair.sharedCount)} of your own are in its table of ${people(pair.idCount)}`;
+        ? `which ${common} of its table are in those of all parties`
+        : `which ${people(pair.sharedCount)} of its table are also in that of ${peer}, and that ${peer} has ` +
+          `${people(pair.idCount)}`;
     return [
       { when, learner: party, about: peer, words: shared },
-      { when, learner: peer, about: party, words: `which ${common} of its own are in the tables of all parties` },
+      { when, learner: peer, about: party, words: `which ${common} of its table are in those of all parties` },
     ];
   });
 }
@@ -93,19 +100,21 @@ function factsOf(view: JobView, { at, how, active, passive, ...amounts }: Reveal
       return [
         toActive(
           defencesOf(view).masked_scoring
-            ? `the scores of ${people(ids)}, and which of them the party holds; no outcome of a split`
-            : `the outcome of each of its splits for ${people(ids)}, and which of them it holds`,
+            ? `the scores of ${people(ids)}, and which of them ${passive} holds; no outcome of a split`
+            : `the outcome of each of ${passive}'s splits for ${people(ids)}, and which of them it holds`,
         ),
         toPassive(`the ids of ${people(ids)} to be scored with this model, and when`),
       ];
     case "tags":
-      return [toActive(`which of its ${formatCount(splits)} splits share a feature within a tree, for explanations`)];
+      return [
+        toActive(`which of ${passive}'s ${formatCount(splits)} splits share a feature within a tree, for explanations`),
+      ];
     case "contributions":
-      return [toPassive(`what its own features add to the scores of ${people(ids)}`)];
+      return [toPassive(`what ${passive}'s own features add to the scores of ${people(ids)}`)];
     case "vetting":
       return [
         toActive(
-          `how many people, and how many with its label, are in each bin of ${formatCount(features)} of its columns, ` +
+          `how many people, and how many with its label, are in each bin of ${formatCount(features)} columns of ${passive}, ` +
             `by a vetting${names ? ", with the names of the columns" : "; the columns had no names"}`,
         ),
         toPassive("that it vetted these columns for a label; not the label, nor what it found"),
@@ -113,7 +122,7 @@ function factsOf(view: JobView, { at, how, active, passive, ...amounts }: Reveal
     case "consent":
       return [
         toActive(
-          `${formatCount(splits)} splits with the names of ${formatCount(features)} features, their thresholds or ` +
+          `${formatCount(splits)} splits of ${passive} with the names of ${formatCount(features)} features, their thresholds or ` +
             `categories and default directions, by a consent to an export` +
             (purpose === "" ? "" : ` for: ${purpose}`),
         ),
@@ -128,7 +137,7 @@ export function consentSentences(revealed: readonly Revealed[]): string[] {
     .map(
       ({ at, active, passive, splits = 0 }) =>
         `But on ${dayOf(at)} ${passive} consented to an export: ` +
-        `${active} has ${formatCount(splits)} of its splits, with the names of features and the thresholds.`,
+        `${active} has ${formatCount(splits)} splits of ${passive}, with the names of features and the thresholds.`,
     );
 }
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { JsonLinesFile, LineTail } from "../base/files/json-lines.ts";
 import { isOwnLine, type OwnLine } from "./own-lines.ts";
 
-const fileName = ".vettings.jsonl";
+export const vettingsFileName = ".vettings.jsonl";
 const bytesMax = 1 << 20;
 
 export type VettingLine = Extract<OwnLine, { kind: "revealed" }>;
@@ -14,7 +14,7 @@ export type VettingLine = Extract<OwnLine, { kind: "revealed" }>;
 /** A log that cannot be written must not fail what it would note. */
 export function noteVetting(directory: string, line: VettingLine): void {
   try {
-    const file = new JsonLinesFile(join(directory, fileName), bytesMax);
+    const file = new JsonLinesFile(join(directory, vettingsFileName), bytesMax);
     file.append(line);
     file.close();
   } catch {
@@ -24,7 +24,7 @@ export function noteVetting(directory: string, line: VettingLine): void {
 
 /** Between these two parties, the earliest first. */
 export function earlierVettings(directory: string, active: string, passive: string): VettingLine[] {
-  const tail = new LineTail(join(directory, fileName));
+  const tail = new LineTail(join(directory, vettingsFileName));
   const lines: unknown[] = [];
   for (let next = tail.next(); next.length > 0; next = tail.next())
     for (const line of next) {

@@ -27,6 +27,6 @@ test("a consent is in the summary of a report and in its list; a public report l
   expect(html.match(/consented to an export/g)?.length).toBeGreaterThanOrEqual(2);
   expect(html).toContain("for: a shadow test");
   const shown = jobReport(views, new Date(at), { withOwn: false });
-  expect(shown).toContain("13 splits with the names of 4 features");
+  expect(shown).toContain("13 splits of retailer with the names of 4 features");
   expect(shown).not.toContain("shadow test");
 });

@@ -42,7 +42,7 @@ function ByDate({ facts }: { readonly facts: readonly RevealedFact[] }) {
         caption="What was revealed before and after training"
         stacks
         head={["date (UTC)", "who has learned", "about", "what"]}
-        rows={facts.map(({ when, learner, about, words }) => [when, learner, about, words])}
+        rows={facts.map(({ when, learner, about, words }) => [<time>{when}</time>, learner, about, words])}
         textColumns={4}
       />
     </Card>
