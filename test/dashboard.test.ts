@@ -318,11 +318,11 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     expect(passive.headings).toEqual([
       "Summary",
       "Parties",
-      "Time",
       "The model, as retailer may see it",
       "What was revealed to whom",
-      "Exposure",
+      "What others could infer from it (exposure)",
       "Parameters, versions and data",
+      "Time",
     ]);
     expect(passive.text).toContain("fraction of own splits");
     expect(passive.text).not.toMatch(/telecom|auc|logloss|fraction of gain/);
@@ -339,15 +339,14 @@ describe.skipIf(browserPath === null)("the dashboard in a browser", () => {
     const active = await read("bank");
     expect(active.headings).toEqual([
       "Summary",
-      "Metrics",
       "Parties",
       "Quality",
-      "Time",
-      "Encoding, and the proof that no sum overflows",
       "The model, as bank may see it",
       "What was revealed to whom",
-      "Exposure",
+      "What others could infer from it (exposure)",
       "Parameters, versions and data",
+      "Time",
+      "Encoding, and the proof that no sum overflows",
     ]);
     expect(await page.locator("svg").count()).toBeGreaterThan(7);
     if (pictures)

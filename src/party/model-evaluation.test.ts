@@ -8,7 +8,7 @@ import type { ObjectiveName } from "../gbdt/objective/objectives.ts";
 import { trainingParameters, type TrainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { TrainingRows } from "../gbdt/rows/training-rows.ts";
 import type { ModelEvaluation } from "../record/evaluation/evaluation.ts";
-import { evaluationSentences, stabilityRows } from "../record/evaluation/facts.ts";
+import { evaluationSentences, figureText, percentText, stabilityRows } from "../record/evaluation/facts.ts";
 import { cellText } from "../record/evaluation/table.ts";
 import { evaluationTables } from "../record/evaluation/tables.ts";
 import { usualTerms } from "../record/evaluation/terms.ts";
@@ -148,6 +148,28 @@ test("the gain over the own columns alone is the difference of both, and better 
   const none = await evaluated(binary, signal);
   expect(none.federation?.gain).toMatchObject({ value: 0, low: 0, high: 0 });
   expect(evaluationSentences(none, "retailer").join(" ")).toContain("it may be nothing");
+});
+
+test("label 1 is said to be what the config says, with its rate", async () => {
+  const [binary, , , classes] = kinds;
+  const rows = new TrainingRows(binary.labels);
+  const of = async (label: ModelEvaluation["label"]): Promise<string> => {
+    const parts = [{ part: "test" as const, margins: signal, rows }];
+    const evaluation = await evaluateModel(parametersOf(binary), parts, null, { label });
+    expect(isOwnLine(JSON.parse(JSON.stringify({ kind: "evaluation", evaluation })))).toBe(true);
+    return evaluationSentences(evaluation, "retailer")[0];
+  };
+  const rate = `${((100 * aboveZero.reduce((sum, label) => sum + label, 0)) / count).toPrecision(3)}% of the test rows`;
+  expect(await of(undefined)).toContain(`Label 1 is the event that the model predicts. ${rate} have it`);
+  expect(await of({ column: "paid" })).toContain("predicts: column 'paid' is 1.");
+  expect(await of({ column: "paid", positive: "late" })).toContain("predicts: column 'paid' is late.");
+  expect(evaluationSentences(await evaluated(classes), "retailer").join(" ")).not.toContain("Label 1");
+});
+
+test("figures of a column have as many digits as each other", () => {
+  expect([0.53, 0.487, 0.097, 2.98, 1, 0].map(figureText)).toEqual(["0.530", "0.487", "0.0970", "2.980", "1.000", "0"]);
+  expect([12345.6, 1e-9].map(figureText)).toEqual(["12350", "1e-9"]);
+  expect([0.65, 0.096, 1, 0].map(percentText)).toEqual(["65.0%", "9.60%", "100%", "0%"]);
 });
 
 test("later rows are compared with the stored scores of the training rows", async () => {

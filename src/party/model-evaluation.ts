@@ -24,6 +24,7 @@ import {
   resampledConcordance,
   type SurvivalTimes,
 } from "../gbdt/evaluation/survival-figures.ts";
+import type { ActiveConfig } from "./config/config.ts";
 import type { EvaluationFigures, EvaluationPart, FiguresOf, ModelEvaluation } from "../record/evaluation/evaluation.ts";
 
 /** Margins of some rows whose labels are known. */
@@ -47,6 +48,8 @@ interface Subject {
 
 export interface EvaluationSurroundings {
   readonly now?: number;
+  /** What the labels are called. */
+  readonly label?: ModelEvaluation["label"];
   /** Scores of the training rows, where these rows are not at hand; null: not known. */
   readonly reference?: ModelEvaluation["stability"];
 }
@@ -59,7 +62,7 @@ export async function evaluateModel(
   training: TrainingParameters,
   parts: readonly EvaluatedRows[],
   alone: Float64Array | null,
-  { now = Date.now(), reference = null }: EvaluationSurroundings = {},
+  { now = Date.now(), label, reference = null }: EvaluationSurroundings = {},
 ): Promise<ModelEvaluation> {
   const subjects = parts.map(({ margins, rows }) => subjectOf(training, margins, rows, parts[0]));
   const [shown, subject] = [parts[parts.length - 1], subjects[subjects.length - 1]];
@@ -76,6 +79,7 @@ export async function evaluateModel(
   return {
     madeAt: now,
     objective: training.objective,
+    ...(label === undefined ? {} : { label }),
     shown: shown.part,
     parts: described,
     stability: stabilityOf(parts, subjects, reference),
@@ -83,6 +87,11 @@ export async function evaluateModel(
     bootstrap: { ...usualBootstrap },
     figures: subject.figures(),
   };
+}
+
+/** What a config calls the labels. */
+export function labelNames({ label: column, positive }: ActiveConfig["data"]): ModelEvaluation["label"] {
+  return { column, ...(positive === undefined ? {} : { positive }) };
 }
 
 async function federationOf(

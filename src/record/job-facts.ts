@@ -134,10 +134,15 @@ export function slotRows(layout: LayoutSummary): string[][] {
     String(slot.informationBits),
     String(slot.guardBits),
     formatCount(layout.instanceCountMax),
-    formatCount(slot.sumMax),
-    formatCount(slot.limit),
+    powerOfTwo(slot.sumMax),
+    powerOfTwo(slot.limit),
     `${slot.headRoomBits.toFixed(2)} bits`,
   ]);
+}
+
+/** All digits are in the lines of the proof. */
+function powerOfTwo(value: number): string {
+  return value < 2 ** 20 ? formatCount(value) : `2^${Math.log2(value).toFixed(2)}`;
 }
 
 /** How many bits of a packed answer are used. */

@@ -114,16 +114,16 @@ function factsOf(view: JobView, { at, how, active, passive, ...amounts }: Reveal
     case "vetting":
       return [
         toActive(
-          `how many people, and how many with its label, are in each bin of ${formatCount(features)} columns of ${passive}, ` +
-            `by a vetting${names ? ", with the names of the columns" : "; the columns had no names"}`,
+          `how many people, and how many with its label, are in each bin of ${formatCount(features)} columns of ` +
+            `${passive}, by a vetting${names ? ", with the names of the columns" : "; the columns had no names"}`,
         ),
         toPassive("that it vetted these columns for a label; not the label, nor what it found"),
       ];
     case "consent":
       return [
         toActive(
-          `${formatCount(splits)} splits of ${passive} with the names of ${formatCount(features)} features, their thresholds or ` +
-            `categories and default directions, by a consent to an export` +
+          `${formatCount(splits)} splits of ${passive} with the names of ${formatCount(features)} features, their ` +
+            `thresholds or categories and default directions, by a consent to an export` +
             (purpose === "" ? "" : ` for: ${purpose}`),
         ),
       ];

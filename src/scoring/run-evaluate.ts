@@ -8,7 +8,7 @@ import { allIterations } from "../gbdt/tree/iterations.ts";
 import { selectMargins } from "../gbdt/boost/boosting-monitor.ts";
 import type { ActiveConfig } from "../party/config/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
-import { evaluateModel } from "../party/model-evaluation.ts";
+import { evaluateModel, labelNames } from "../party/model-evaluation.ts";
 import { rowsOfTable } from "../party/tables/table-rows.ts";
 import type { ModelEvaluation } from "../record/evaluation/evaluation.ts";
 import { readRecord } from "../record/stored-record.ts";
@@ -63,7 +63,7 @@ export async function runEvaluate(config: ActiveConfig, options: EvaluateOptions
       rows: all.length,
       evaluated: used.length,
       unknown: countByParty(unknown),
-      evaluation: await evaluateModel(training, [part], null, { reference }),
+      evaluation: await evaluateModel(training, [part], null, { reference, label: labelNames(config.data) }),
     };
   } finally {
     scorer.close();

@@ -5,6 +5,17 @@ import type { JobView } from "../../src/record/job-view.ts";
 import { Card, Table } from "../views/card.tsx";
 import { Timeline } from "../views/timeline.tsx";
 
+/** Of the active party's result; these overlap the phases of trees. */
+const elapsedWords: Readonly<Record<string, string>> = {
+  keygen: "making the key",
+  handshake: "agreeing on the job",
+  setUp: "preparing the tables",
+  encrypt: "encrypting gradients",
+  aggregate: "waiting for sums",
+  decrypt: "decrypting sums",
+  training: "training, all of it",
+};
+
 interface ViewProps {
   readonly view: JobView;
 }
@@ -15,7 +26,10 @@ export function Time({ view }: ViewProps) {
   const seconds = [...totals].flatMap(([party, byPhase]) =>
     [...byPhase].map(([phase, ms]) => [party, phaseWords[phase], (ms / 1000).toFixed(2)]),
   );
-  const elapsed = Object.entries(result?.phasesMs ?? {}).map(([name, ms]) => [name, (ms / 1000).toFixed(3)]);
+  const elapsed = Object.entries(result?.phasesMs ?? {}).map(([name, ms]) => [
+    elapsedWords[name] ?? name,
+    (ms / 1000).toFixed(2),
+  ]);
   const use = result ?? passiveResult;
   return (
     <>

@@ -32,7 +32,7 @@ import type { jobReport as declared } from "./reports.js";
 /** Of a model of thousands of trees a report draws the first ones. */
 const treesDrawn = 6;
 /** A summary has one page. */
-const factsInSummary = 6;
+const factsInSummary = 8;
 
 export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = true, terms = usualTerms } = {}) =>
   htmlPage(
@@ -40,19 +40,25 @@ export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = tr
     <>
       <Heading view={view} madeAt={madeAt} withOwn={withOwn} />
       <Summary view={view} own={shownOwn(own, withOwn)} evaluation={withOwn ? own.evaluation : null} terms={terms} />
-      {(view.result !== null || view.rounds.length > 0) && (
-        <Section title="Metrics">
-          <MetricsTable view={view} />
-        </Section>
-      )}
       <Section title="Parties">
         <Parties view={view} />
         <p class="note">
-          Bytes are the payload of training messages between this party and the others. They travel under TLS 1.3, with
-          certificates on both sides.
+          {encryption(view)} Bytes are the payload of training messages between this party and the others.
         </p>
       </Section>
       <Quality view={view} own={withOwn ? own : null} terms={terms} />
+      {withOwn && <Model view={view} own={modelTrees(view, own)} />}
+      <Section title="What was revealed to whom">
+        <Disclosure view={view} own={shownOwn(own, withOwn)} />
+      </Section>
+      {withOwn && (
+        <Section title="What others could infer from it (exposure)">
+          <Exposure view={view} own={own} />
+        </Section>
+      )}
+      <Section title="Parameters, versions and data">
+        <JobParameters view={view} dataDigest={own.dataDigest} />
+      </Section>
       <Section title="Time">
         <Time view={view} />
         <Redone view={view} />
@@ -71,18 +77,6 @@ export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = tr
           <Encoding view={view} />
         </Section>
       )}
-      {withOwn && <Model view={view} own={modelTrees(view, own)} />}
-      <Section title="What was revealed to whom">
-        <Disclosure view={view} own={shownOwn(own, withOwn)} />
-      </Section>
-      {withOwn && (
-        <Section title="Exposure">
-          <Exposure view={view} own={own} />
-        </Section>
-      )}
-      <Section title="Parameters, versions and data">
-        <JobParameters view={view} dataDigest={own.dataDigest} />
-      </Section>
     </>,
   );
 
@@ -125,7 +119,7 @@ function Summary({ view, own, evaluation, terms }: SummaryProps) {
             >{`${when}: ${learner} learned about ${about}: ${words}.`}</li>
           ))}
           {facts.length > factsInSummary && (
-            <li>{`${facts.length - factsInSummary} more are listed below, under "What was revealed to whom".`}</li>
+            <li>{`More (${facts.length - factsInSummary}) is listed below, under "What was revealed to whom".`}</li>
           )}
         </ul>
       )}
@@ -168,16 +162,16 @@ function Heading({ view, madeAt, withOwn }: HeadingProps) {
       </div>
       <p class="note">
         {withOwn
-          ? `This report shows ${party}'s own splits, with their thresholds and categories, and its exposure. ` +
-            "'tandem report --public' leaves them out."
-          : `Splits, scores and the exposure that only ${party} may see are left out.`}
+          ? `This report shows what only ${party} may see: the evaluation of the model, its own splits with their ` +
+            "thresholds and categories, and what others could infer about it. 'tandem report --public' omits these."
+          : `What only ${party} may see is left out: scores, its own splits, and what others could infer about it.`}
       </p>
     </header>
   );
 }
 
 function figures(view: JobView): FigureProps[] {
-  const { data, parameters, membership } = view;
+  const { data } = view;
   const kept = treesKept(view);
   return [
     {
@@ -187,11 +181,18 @@ function figures(view: JobView): FigureProps[] {
     { value: formatSeconds((view.lastAt - view.startedAt) / 1000), label: "total time" },
     ...(data === null ? [] : [{ value: formatCount(data.trainRows), label: "training rows" }]),
     ...(data === null || data.testRows === 0 ? [] : [{ value: formatCount(data.testRows), label: "test rows" }]),
-    // Where no key outlives a node there is no length to name.
-    membership.gradientsAreShared
-      ? { value: String(parameters["key_bits"] ?? "–"), label: "bits of Paillier key" }
-      : { value: String(parameters["scheme"] ?? "–"), label: "scheme; node membership is hidden" },
   ];
+}
+
+/** How messages were protected, in words. */
+function encryption({ parameters, membership }: JobView): string {
+  const { scheme, key_bits: bits } = parameters;
+  const key = bits === undefined ? "" : ` and a key of ${bits} bits`;
+  return (
+    `Gradients were encrypted${scheme === undefined ? "" : ` with the scheme ${scheme}${key}`}. ` +
+    "All messages travel under TLS 1.3, with certificates on both sides." +
+    (membership.gradientsAreShared ? "" : " Which people are in a node of a tree was hidden from passive parties.")
+  );
 }
 
 interface QualityProps {
@@ -207,6 +208,7 @@ function Quality({ view, own, terms }: QualityProps) {
   if (names.length === 0 && evaluation === null) return null;
   return (
     <Section title="Quality">
+      <MetricsTable view={view} />
       <div class="grid">
         {names.map((name) => (
           <Card key={name} title={`${name} after each tree`}>
@@ -230,6 +232,14 @@ function Model({ view, own }: JobViews) {
     <Section title={`The model, as ${view.party} may see it`}>
       <ImportanceCards view={view} own={own} />
       <OwnSplits trees={trees} />
+      {whole.length > 0 && (
+        <p class="note">
+          Every box asks a question about a person: yes leads to the left, no to the right. A box with a lock is a split
+          of another party, which alone knows its feature and threshold. Whole numbers are training rows. The last line
+          of a tree is what it adds to the score of its people, before the objective's link function: for two classes,
+          to the log-odds of label 1.
+        </p>
+      )}
       {whole.slice(0, treesDrawn).map((tree) => (
         <Card key={tree.tree} title={treeTitle(own, tree.tree)} wide>
           <TreePicture view={view} tree={tree} />

@@ -33,9 +33,11 @@ export function BitLayout({ fields }: { readonly fields: readonly BitField[] }) 
                 {bits} guard
               </text>
             )}
-            <text x={x + 2} y={94} class="bit-text">
-              {high}
-            </text>
+            {(kind === "padding" || x === 0) && (
+              <text x={x + 2} y={94} class="bit-text">
+                {high}
+              </text>
+            )}
             {low === 0 && (
               <text x={width - 2} y={94} text-anchor="end" class="bit-text">
                 0

@@ -78,7 +78,7 @@ export function Table({ caption, head, rows, textColumns = 1, stacks = false }: 
             <tr key={r}>
               {row.map((cell, i) =>
                 i === 0 ? (
-                  <th key={i} scope="row">
+                  <th key={i} scope="row" class={i < textColumns ? undefined : "number"}>
                     {cell}
                   </th>
                 ) : (

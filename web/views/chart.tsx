@@ -12,6 +12,13 @@ export interface Series {
   readonly dash?: "dashed" | "dotted";
 }
 
+interface Band {
+  readonly label: string;
+  readonly colour: string;
+  readonly low: readonly number[];
+  readonly high: readonly number[];
+}
+
 interface ChartProps {
   readonly label: string;
   readonly x: readonly number[];
@@ -23,6 +30,8 @@ interface ChartProps {
   readonly marks?: readonly { readonly at: number; readonly text: string }[];
   /** Ticks at integers only. */
   readonly wholeX?: boolean;
+  /** An area between two lines, such as an interval; drawn behind them. */
+  readonly band?: Band;
   /** Bars of this width, in units of x, that begin at x. */
   readonly barWidth?: number;
 }
@@ -33,8 +42,8 @@ const dotsMax = 30;
 const scale = 1000;
 
 export function Chart({ label, x, series, xLabel, marks = [], ...props }: ChartProps) {
-  const { xRange, yRange, wholeX = false, barWidth } = props;
-  const values = series.flatMap((line) => line.values);
+  const { xRange, yRange, wholeX = false, barWidth, band } = props;
+  const values = [...series.flatMap((line) => line.values), ...(band === undefined ? [] : [...band.low, ...band.high])];
   const across = tightAxis(x, xRange, wholeX);
   const up =
     yRange === undefined ? roundAxis(barWidth === undefined ? values : [0, ...values]) : tightAxis([], yRange, false);
@@ -48,6 +57,12 @@ export function Chart({ label, x, series, xLabel, marks = [], ...props }: ChartP
             <span class="legend-name">{name}</span>
           </span>
         ))}
+        {band !== undefined && (
+          <span style={{ color: `var(${band.colour})` }}>
+            <span class="key band-key" />
+            <span class="legend-name">{band.label}</span>
+          </span>
+        )}
       </p>
       <div class="plot">
         {up.ticks.map(({ value, text }) => (
@@ -57,6 +72,9 @@ export function Chart({ label, x, series, xLabel, marks = [], ...props }: ChartP
         ))}
         <svg viewBox={`0 0 ${scale} ${scale}`} preserveAspectRatio="none">
           <path class="grid-lines" d={gridOf(across, up)} />
+          {band !== undefined && (
+            <path class="band" style={{ color: `var(${band.colour})` }} d={bandOf(x, band, across, up)} />
+          )}
           {series.map(({ label: name, colour, values: line, dash }) => (
             <g key={name} style={{ color: `var(${colour})` }}>
               {barWidth === undefined ? (
@@ -105,6 +123,12 @@ function curveOf(x: readonly number[], values: Series["values"], across: Axis, u
       return isNumber(value) ? `${command}${fromLeft(across, x[i])} ${fromTop(up, value)}` : "";
     })
     .join("");
+}
+
+/** Along its upper line, and back along its lower one. */
+function bandOf(x: readonly number[], { low, high }: Band, across: Axis, up: Axis): string {
+  const point = (value: number, i: number): string => `${fromLeft(across, x[i])} ${fromTop(up, value)}`;
+  return `M${[...high.map(point), ...low.map(point).toReversed()].join("L")}z`;
 }
 
 /** Lines of no length: their round ends are dots that do not stretch with the picture. */

@@ -76,7 +76,14 @@ function summaryFigures(evaluation: ModelEvaluation): FigureProps[] {
               intervalWords(federation.gain),
           },
         ]),
-    ...(error === null ? [] : [{ value: percentText(error), label: "expected calibration error" }]),
+    ...(error === null
+      ? []
+      : [
+          {
+            value: percentText(error.value),
+            label: `expected calibration error; by chance alone about ${percentText(error.byChance)}`,
+          },
+        ]),
     ...(stability === undefined
       ? []
       : [{ value: figureText(stability.index), label: `stability index: ${stability.words}` }]),
@@ -84,7 +91,7 @@ function summaryFigures(evaluation: ModelEvaluation): FigureProps[] {
 }
 
 function intervalWords({ low, high }: { readonly low: number | null; readonly high: number | null }): string {
-  return low === null || high === null ? "" : `; 95%: ${figureText(low)} to ${figureText(high)}`;
+  return low === null || high === null ? "" : `; 95% interval ${figureText(low)} to ${figureText(high)}`;
 }
 
 function signed(value: number): string {
@@ -184,13 +191,13 @@ function GainChart({ figures, rows }: FiguresProps<"binary">) {
             colour: "--party-active",
             values: [0, ...figures.cutOffs.map(([, tp]) => tp / figures.positives)],
           },
-          { label: "guessing", colour: "--text-soft", values: deep, dash: "dotted" },
+          { label: "no model: at random", colour: "--text-soft", values: deep, dash: "dotted" },
         ]}
         marks={gainTable(figures.tenths)
           .slice(0, 1)
           .map(({ depth, gain }) => ({
             at: depth,
-            text: `${percentText(gain)} of label 1 in the first ${percentText(depth)}`,
+            text: `${percentText(gain)} of label 1 in the top ${percentText(depth)}`,
           }))}
       />
     </Card>
@@ -210,13 +217,21 @@ function CalibrationChart({ tenths, rows }: CalibrationProps) {
       <Chart
         label="Observed rate of label 1 by predicted probability"
         x={predicted}
-        xLabel="predicted probability, mean of a tenth of the rows"
+        xLabel="predicted probability of label 1, mean of a tenth of the rows"
         series={[
-          { label: "observed rate", colour: "--party-active", values: tenths.map(({ observed }) => observed) },
-          { label: "95%: from", colour: "--party-0", values: intervals.map(({ low }) => low), dash: "dashed" },
-          { label: "to", colour: "--party-0", values: intervals.map(({ high }) => high), dash: "dashed" },
-          { label: "perfect", colour: "--text-soft", values: predicted, dash: "dotted" },
+          {
+            label: "observed rate of label 1",
+            colour: "--party-active",
+            values: tenths.map(({ observed }) => observed),
+          },
+          { label: "perfect: observed as predicted", colour: "--text-soft", values: predicted, dash: "dotted" },
         ]}
+        band={{
+          label: "95% interval of the observed rate",
+          colour: "--party-active",
+          low: intervals.map(({ low }) => low),
+          high: intervals.map(({ high }) => high),
+        }}
       />
     </Card>
   );

@@ -84,7 +84,7 @@ function RocCard({ roc, of }: Pick<ScoreCurves, "roc"> & Pick<ScoreProps, "of">)
         xLabel="false positive rate"
         series={[
           { label: "true positive rate", colour: "--party-active", values: roc.map(([, y]) => y) },
-          { label: "guessing", colour: "--text-soft", values: roc.map(([x]) => x), dash: "dotted" },
+          { label: "no model: at random", colour: "--text-soft", values: roc.map(([x]) => x), dash: "dotted" },
         ]}
       />
       <Behind
@@ -111,15 +111,15 @@ function KsCard({ cumulative, ksAt, of }: Pick<ScoreCurves, "cumulative" | "ksAt
         x={cumulative.map(([score]) => score)}
         xLabel="score"
         yRange={[0, 1]}
-        marks={[{ at: ksAt.score, text: `KS ${ksAt.ks.toFixed(4)}` }]}
+        marks={[{ at: ksAt.score, text: `KS: ${ksAt.ks.toFixed(4)} apart` }]}
         series={[
           {
-            label: "label 0 below the score",
+            label: "part of label 0 below this score",
             colour: "--party-active",
             values: cumulative.map(([, negatives]) => negatives),
           },
           {
-            label: "label 1 below the score",
+            label: "part of label 1 below this score",
             colour: "--party-0",
             values: cumulative.map(([, , positives]) => positives),
             dash: "dashed",
@@ -152,8 +152,8 @@ function DistributionCard({ min, max, negatives, positives, of }: ScoreCurves["h
         xRange={[min, max]}
         barWidth={width}
         series={[
-          { label: "fraction of label 0", colour: "--party-active", values: fractionsOf(negatives) },
-          { label: "fraction of label 1", colour: "--party-0", values: fractionsOf(positives) },
+          { label: "part of all label 0", colour: "--party-active", values: fractionsOf(negatives) },
+          { label: "part of all label 1", colour: "--party-0", values: fractionsOf(positives) },
         ]}
       />
       <Behind

@@ -8,7 +8,7 @@ import { bootstrapped, differenceOf, estimates, usualBootstrap } from "./bootstr
 import { classFigures } from "./class-figures.ts";
 import { atRate, atThreshold, cheapest, confusionAt, costOf, cutOffsOf, furthestApart, ratesOf } from "./cut-offs.ts";
 import { bySize, rankedGroups } from "./ranking-figures.ts";
-import { calibrationError, gainTable, wilsonInterval } from "./rates.ts";
+import { calibrationError, calibrationErrorByChance, gainTable, wilsonInterval } from "./rates.ts";
 import { resampledBinary, resampledErrors } from "./resampled-rows.ts";
 import { quantileFigures, residualQuantiles } from "./residuals.ts";
 import { scoreCounts, scoreTenths } from "./score-tenths.ts";
@@ -160,6 +160,23 @@ describe("two classes", () => {
     expect(doubled.map(({ weight, observed }) => [weight / 2, observed])).toEqual(
       tenths.map(({ weight, observed }) => [weight, observed]),
     );
+  });
+
+  test("the calibration error by chance is that of labels drawn from the predicted probabilities", () => {
+    const tenths = scoreTenths(scores, labels);
+    const random = new SeededRandom("calibrated");
+    const draws = 1000;
+    const drawn = Array.from({ length: draws }, () =>
+      calibrationError(
+        tenths.map((tenth) => {
+          const events = Array.from({ length: tenth.rows }, () => Number(random.uniform() < tenth.predicted));
+          return { ...tenth, observed: events.reduce((sum, event) => sum + event, 0) / tenth.rows };
+        }),
+      ),
+    );
+    const mean = drawn.reduce((sum, error) => sum + error, 0) / draws;
+    expect(calibrationErrorByChance(tenths) / mean).toBeGreaterThan(0.97);
+    expect(calibrationErrorByChance(tenths) / mean).toBeLessThan(1.03);
   });
 
   test("stability of scores counts rows in the tenths of the reference", () => {

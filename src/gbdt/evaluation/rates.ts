@@ -49,6 +49,17 @@ export function calibrationError(tenths: readonly Tenth[]): number {
   return sumOf(tenths, ({ weight, predicted, observed }) => weight * Math.abs(predicted - observed)) / total;
 }
 
+/**
+ * The calibration error that a perfectly calibrated model has on average on as many rows: the mean distance of a
+ * binomial rate from its probability, to first order.
+ */
+export function calibrationErrorByChance(tenths: readonly Tenth[]): number {
+  const total = sumOf(tenths, ({ weight }) => weight);
+  const distance = ({ predicted, rows }: Tenth): number =>
+    Math.sqrt((2 / Math.PI) * ((predicted * (1 - predicted)) / rows));
+  return sumOf(tenths, (tenth) => tenth.weight * distance(tenth)) / total;
+}
+
 const z95 = 1.959963984540054;
 
 /** Wilson's 95% interval of a rate. @param rows how many it is of */

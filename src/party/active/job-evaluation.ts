@@ -4,7 +4,7 @@
  */
 import { selectMargins } from "../../gbdt/boost/boosting-monitor.ts";
 import type { ModelEvaluation } from "../../record/evaluation/evaluation.ts";
-import { type EvaluatedRows, evaluateModel } from "../model-evaluation.ts";
+import { type EvaluatedRows, evaluateModel, labelNames } from "../model-evaluation.ts";
 import { rowsOfTable } from "../tables/table-rows.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import type { PreparedJob } from "./attempts.ts";
@@ -56,5 +56,5 @@ export async function evaluateJob({
     parts.push({ part: "test", margins: testMargins, rows: rowsOfTable(test) });
     comparable = alone?.test ?? null;
   }
-  return parts.length === 0 ? null : evaluateModel(training, parts, comparable);
+  return parts.length === 0 ? null : evaluateModel(training, parts, comparable, { label: labelNames(config.data) });
 }

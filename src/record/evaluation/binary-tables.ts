@@ -16,7 +16,7 @@ import {
 import { gainTable, wilsonInterval } from "../../gbdt/evaluation/rates.ts";
 import { pointsOf } from "../../gbdt/evaluation/scorecard.ts";
 import type { FiguresOf } from "./evaluation.ts";
-import { figureText, percentText } from "./facts.ts";
+import { chosenText } from "./facts.ts";
 import { column, type EvaluationTable, figure, finite, percent, points, text, whole } from "./table.ts";
 import type { EvaluationTerms } from "./terms.ts";
 
@@ -35,9 +35,9 @@ function decisionTable(figures: FiguresOf<"binary">, { costs, rates, thresholds 
   const { cutOffs, cutOff } = figures;
   const rules: (readonly [string, CutOff])[] = [
     [`least cost: a miss costs ${costs.miss}, a false alarm ${costs.falseAlarm}`, cheapest(cutOffs, figures, costs)],
-    ...rates.map((rate) => [`at most ${percentText(rate)} flagged`, atRate(cutOffs, figures, rate)] as const),
+    ...rates.map((rate) => [`at most ${chosenText(100 * rate)}% flagged`, atRate(cutOffs, figures, rate)] as const),
     ["classes furthest apart (KS)", furthestApart(cutOffs, figures)],
-    ...[cutOff, ...thresholds].map((at) => [`score from ${figureText(at)} on`, atThreshold(cutOffs, at)] as const),
+    ...[cutOff, ...thresholds].map((at) => [`score from ${chosenText(at)} on`, atThreshold(cutOffs, at)] as const),
   ];
   return {
     name: "decisions",
@@ -78,8 +78,9 @@ function decileTable({ tenths }: FiguresOf<"binary">): EvaluationTable {
     name: "deciles",
     title: "Gain, lift and KS by decile",
     about:
-      "Tenths of the rows, the highest scores first. Lift: the rate of label 1 over that of all rows. Gain: the part " +
-      "of all label 1 found so far. KS: distance between the parts of label 1 and label 0 found so far.",
+      "Tenths of the rows, the highest scores first. Lift: the rate of label 1 over that of all rows, with Wilson's " +
+      "95% interval of the rate. Gain: the part of all label 1 found so far. KS: distance between the parts of label " +
+      "1 and label 0 found so far.",
     columns: [
       column("decile", whole),
       column("score from", figure),
@@ -88,24 +89,32 @@ function decileTable({ tenths }: FiguresOf<"binary">): EvaluationTable {
       column("label 1", whole),
       column("rate", percent),
       column("lift", figure),
+      column("lift, 95% from", figure),
+      column("lift, 95% to", figure),
       column("gain", percent),
       column("label 0 so far", percent),
       column("lift so far", figure),
       column("KS", figure),
     ],
-    rows: gainTable(tenths).map((row, i) => [
-      i + 1,
-      row.from,
-      row.to,
-      row.rows,
-      Number((row.weight * row.observed).toPrecision(12)),
-      row.observed,
-      finite(row.lift),
-      finite(row.gain),
-      finite(row.negativesFound),
-      finite(row.cumulativeLift),
-      finite(row.ks),
-    ]),
+    rows: gainTable(tenths).map((row, i) => {
+      const { low, high } = wilsonInterval(row.observed, row.rows);
+      const rate = row.observed / row.lift;
+      return [
+        i + 1,
+        row.from,
+        row.to,
+        row.rows,
+        Number((row.weight * row.observed).toPrecision(12)),
+        row.observed,
+        finite(row.lift),
+        finite(low / rate),
+        finite(high / rate),
+        finite(row.gain),
+        finite(row.negativesFound),
+        finite(row.cumulativeLift),
+        finite(row.ks),
+      ];
+    }),
   };
 }
 
@@ -116,8 +125,8 @@ function calibrationTable(tenths: Tenths): EvaluationTable {
     name: "calibration",
     title: "Calibration by tenths of the probability",
     about:
-      "A calibrated model observes what it predicts. The interval is Wilson's 95% interval of the observed rate: a " +
-      "prediction outside it is wrong by more than chance explains.",
+      "Tenths of the rows by predicted probability of label 1, the lowest first. Predicted: its mean. Observed: the " +
+      "rate of label 1, with Wilson's 95% interval: a mean outside of it is hardly explained by chance.",
     columns: [
       column("probability from", percent),
       column("to", percent),
@@ -140,15 +149,16 @@ function scorecardTable(tenths: Tenths, { scale }: EvaluationTerms): EvaluationT
     name: "scorecard",
     title: "Scorecard points",
     about:
-      `${pointsToDouble} points double the odds of label 0 to label 1; ${basePoints} points stand for ${baseOdds} to ` +
-      "1. More points are less risk. Bands are the tenths of the rows.",
+      `The probability of label 1 as points: ${basePoints} points are odds of ${baseOdds} to 1 for label 0, and each ` +
+      `${pointsToDouble} points more double these odds. More points are less risk. Bands are the tenths of the rows, ` +
+      "the highest points first.",
     columns: [
       column("points from", points),
       column("to", points),
       column("rows", whole),
       column("rate of label 1", percent),
-      column("odds by the points", figure),
-      column("odds observed", figure),
+      column("odds by the points, to 1", figure),
+      column("odds observed, to 1", figure),
     ],
     rows: tenths.map(({ from, to, rows, predicted, observed }) => [
       finite(pointsOf(to, scale)),

@@ -76,6 +76,8 @@ const ranking = z.object({
 export const evaluation = z.object({
   madeAt: instant,
   objective: text,
+  /** The column of the labels, and its value that is label 1 where labels are words. Since 0.7. */
+  label: z.exactOptional(z.object({ column: text, positive: z.exactOptional(text) })),
   /** Which rows the figures are about. */
   shown: part,
   parts: z

@@ -6,7 +6,7 @@
  */
 import { stabilityBounds, stabilityIndex, stabilityOf } from "../../base/statistics/stability-index.ts";
 import { formatCount } from "../../base/text/format.ts";
-import { calibrationError } from "../../gbdt/evaluation/rates.ts";
+import { calibrationError, calibrationErrorByChance } from "../../gbdt/evaluation/rates.ts";
 import type { Estimated, EvaluationPart, ModelEvaluation } from "./evaluation.ts";
 
 export const partWords: Readonly<Record<EvaluationPart, string>> = {
@@ -23,7 +23,10 @@ interface StatisticWords {
 }
 
 const statistics: Readonly<Record<string, StatisticWords>> = {
-  auc: { title: "AUC", about: "probability that a random positive scores above a random negative; 0.5 is chance" },
+  auc: {
+    title: "AUC",
+    about: "probability that a random row with label 1 scores above a random one with label 0; 0.5 is chance",
+  },
   ks: { title: "KS", about: "largest distance between the two classes' score distributions; 0 is chance" },
   average_precision: {
     title: "average precision",
@@ -44,8 +47,19 @@ export function statisticWords(name: string): StatisticWords {
   return Object.hasOwn(statistics, name) ? statistics[name] : { title: name, about: "" };
 }
 
+/** With as many digits in each line of a column: "0.530" below "0.487". */
 export function figureText(value: number | null): string {
-  return value === null ? "–" : String(Number(value.toPrecision(Math.abs(value) >= 1 ? 4 : 3)));
+  return value === null ? "–" : digitsOf(value, Math.abs(value) >= 1 ? 4 : 3);
+}
+
+function digitsOf(value: number, digits: number): string {
+  const text = value.toPrecision(digits);
+  return value === 0 || text.includes("e") ? String(Number(text)) : text;
+}
+
+/** A number that a user has chosen: "0.5". */
+export function chosenText(value: number): string {
+  return String(Number(value.toPrecision(6)));
 }
 
 /** "0.778 (0.764 to 0.792)" */
@@ -55,7 +69,7 @@ export function estimateText({ value, low, high }: Omit<Estimated, "name">): str
 }
 
 export function percentText(part: number): string {
-  return `${Number((100 * part).toPrecision(3))}%`;
+  return `${digitsOf(100 * part, 3)}%`;
 }
 
 /** The rows that are shown in detail. */
@@ -87,9 +101,23 @@ export function stabilityRows({ stability }: Pick<ModelEvaluation, "stability">)
   });
 }
 
-/** The rate at which probabilities are wrong, over tenths; null: the model has no probabilities. */
-export function calibrationErrorOf({ figures }: Pick<ModelEvaluation, "figures">): number | null {
-  return figures.kind === "binary" && figures.calibration !== null ? calibrationError(figures.calibration) : null;
+/** How far probabilities are from observed rates, over tenths; null: the model has no probabilities. */
+export function calibrationErrorOf({
+  figures,
+}: Pick<ModelEvaluation, "figures">): { readonly value: number; readonly byChance: number } | null {
+  if (figures.kind !== "binary" || figures.calibration === null) return null;
+  return { value: calibrationError(figures.calibration), byChance: calibrationErrorByChance(figures.calibration) };
+}
+
+/** What label 1 is; null: the labels are not two classes. */
+export function labelSentence({ figures, label, shown }: ModelEvaluation): string | null {
+  if (figures.kind !== "binary") return null;
+  const { positives, negatives } = figures;
+  const meaning = label === undefined ? "" : `: column '${label.column}' is ${label.positive ?? 1}`;
+  return (
+    `Label 1 is the event that the model predicts${meaning}. ` +
+    `${percentText(positives / (positives + negatives))} of the ${partWords[shown]} have it; all others have label 0.`
+  );
 }
 
 /** The Brier score of giving every row the rate of all: what a model without information gets. */
@@ -127,13 +155,15 @@ export function evaluationSentences(evaluation: ModelEvaluation, others: string)
   const trained =
     shown.part === "training" ? ", on which the model was trained: expect less on others" : ", not used for training";
   const sentences = [`On ${rows}${trained}, the ${title} is ${estimateText(main)}: the ${about}.`];
+  const label = labelSentence(evaluation);
+  if (label !== null) sentences.unshift(label);
   const federation = federationSentence(evaluation, others);
   if (federation !== null) sentences.push(federation);
   const training = parts.find(({ part }) => part === "training")?.estimates[0].value ?? null;
   if (training !== null && main.value !== null && shown.part !== "training")
     sentences.push(
-      `On the training rows it is ${figureText(training)}. Much better there than here would mean that the model has ` +
-        "learned chance.",
+      `On the training rows it is ${figureText(training)}. If it were much better there, the model would be ` +
+        "overfitted: it would have learned accidents of these rows.",
     );
   if (figures.kind === "binary") {
     const { positives, negatives } = figures;
@@ -141,16 +171,19 @@ export function evaluationSentences(evaluation: ModelEvaluation, others: string)
     const brier = shown.estimates.find(({ name }) => name === "brier");
     if (error !== null && brier !== undefined)
       sentences.push(
-        `Probabilities are wrong by ${percentText(error)} on average over tenths of the rows. ` +
-          `The Brier score is ${estimateText(brier)}; ` +
+        "Calibration: per tenth of the rows, predicted and observed rates differ by " +
+          `${percentText(error.value)} on average (expected calibration error). A perfectly calibrated model would ` +
+          `have about ${percentText(error.byChance)} by chance, on as many rows.`,
+        `The Brier score is ${estimateText(brier)}; ` +
           `giving everyone the rate of ${percentText(positives / (positives + negatives))} would have ` +
           `${figureText(uninformedBrier(positives, negatives))}, and lower is better.`,
       );
   }
   for (const { from, to, index, words } of stabilityRows(evaluation))
     sentences.push(
-      `Scores of the ${partWords[to]} against the ${partWords[from]}: ${words}, stability index ${figureText(index)} ` +
-        `(${stabilityBounds.moderate} is moderate, ${stabilityBounds.large} large).`,
+      `Stability: ${words}. The scores of the ${partWords[to]} against those of the ${partWords[from]} have a ` +
+        `stability index of ${figureText(index)} (from ${stabilityBounds.moderate} on the shift is moderate, from ` +
+        `${stabilityBounds.large} on large).`,
     );
   return sentences;
 }

@@ -26,6 +26,7 @@ interface EvaluationColumn {
 export const text: Pick<EvaluationColumn, "format"> = { format: String };
 export const whole = { format: (value: number) => formatCount(Math.round(value)) };
 export const figure = { format: figureText };
+export const thousandths = { format: (value: number) => value.toFixed(3) };
 export const percent = { format: percentText };
 export const points = { format: (value: number) => String(Math.round(value)) };
 export const column = (name: string, { format }: Pick<EvaluationColumn, "format">): EvaluationColumn => ({

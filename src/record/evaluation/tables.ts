@@ -48,7 +48,8 @@ function summaryTable({ parts, federation }: ModelEvaluation): EvaluationTable {
     name: "summary",
     title: "Statistics with confidence intervals",
     about:
-      "Intervals are of the bootstrap: the middle 95% of the statistic over resampled rows. Training rows have none.",
+      "From and to are the 95% interval: the middle 95% of the statistic over resampled rows (bootstrap). Training " +
+      "rows have none, because the model was fitted to them.",
     columns: [
       column("rows", text),
       column("statistic", text),
@@ -192,13 +193,14 @@ function stabilityTables(evaluation: ModelEvaluation): EvaluationTable[] {
       name: "stability",
       title: "Stability of scores",
       about:
-        "The sum of (a - b) ln(a / b) over tenths of the first rows' scores. Below 0.1 scores are distributed alike; " +
-        "from 0.25 on, ask why.",
+        "The population stability index: the sum of (a - b) ln(a / b) over tenths of the training rows' scores, " +
+        "where a and b are the parts of the rows in a tenth. Below 0.1 the scores are stable; from 0.25 on the shift " +
+        "is large, and its cause should be known before the model is used.",
       columns: [
         column("rows", text),
         column("against", text),
         column("stability index", figure),
-        column("which is", text),
+        column("shift", text),
       ],
       rows: rows.map(({ from, to, index, words }) => [partWords[to], partWords[from], finite(index), words]),
     },

@@ -122,8 +122,8 @@ export function vettingSentences({ columns, noise, others, party }: Vetting): st
     ...(noise > 0
       ? [
           `Sums of ${others.join(" and ")} have noise of standard deviation ${noise} people. It changes information ` +
-            "values: each has its error (a standard deviation) and its bias (what noise adds on average), and the bias " +
-            "is subtracted before a column is judged.",
+            "values: each has its error (a standard deviation) and its bias (what noise adds on average), and the " +
+            "bias is subtracted before a column is judged.",
         ]
       : []),
     "A column is judged by itself. Two that say the same are worth as much as one, and trees find what columns say " +
