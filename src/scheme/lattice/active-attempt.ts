@@ -8,7 +8,7 @@ import { nonceList } from "../../crypto/lattice/common-key.ts";
 import { EncryptedNode, roomBytes } from "../../crypto/lattice/encrypted-node.ts";
 import { InnerProducts, type PartyHints } from "../../crypto/lattice/inner-products.ts";
 import { jobNonce } from "../../crypto/lattice/job-seeds.ts";
-import { type AnswerBudget, hintCountMax } from "../../crypto/lattice/parameters/distance.ts";
+import { type AnswerBudget, withHints } from "../../crypto/lattice/parameters/distance.ts";
 import type { JobBounds } from "../../crypto/lattice/parameters/job-bounds.ts";
 import { jobProof } from "../../crypto/lattice/parameters/job-proof.ts";
 import type { Lattice, LatticeKernel } from "../../crypto/lattice/kernel.ts";
@@ -52,7 +52,7 @@ export class ActiveAttempt {
   constructor(kernel: LatticeKernel, threads: number, jobSeed: Uint8Array, job: HiddenActiveJob) {
     const budget = budgetOf(job);
     this.#bounds = boundsFor(job, budget);
-    this.proof = jobProof(this.#bounds, within(budget, this.#bounds.set));
+    this.proof = jobProof(this.#bounds, budget);
     // The same in every attempt, as the passive parties' nonces are: so the public rows are those of the job.
     const nonce = jobNonce(jobSeed);
     const nonces = nonceList(job.greetings, (i) => jobNonce(jobSeed, 1 + i));
@@ -177,15 +177,10 @@ function budgetOf({ nodesMax, outputsPerTree: outputs, candidatesMax }: HiddenAc
   return { nodesMax, outputs, candidateCount: candidatesMax };
 }
 
-/** Limits the hints of a party to what the parameter set allows. */
-function within(budget: AnswerBudget, set: LatticeSet): AnswerBudget {
-  return { ...budget, candidateCount: Math.min(budget.candidateCount, hintCountMax(set)) };
-}
-
 /** Set A if it hides the requested answers, otherwise B, whose hints are four times as large. */
 function boundsFor({ layout, rows, instanceCount, masksSums }: HiddenActiveJob, budget: AnswerBudget): JobBounds {
   const terms = termsOf(layout, rows?.length ?? instanceCount, masksSums);
-  const boundsIn = (set: LatticeSet): JobBounds => hidingBounds(set, terms, within(budget, set));
+  const boundsIn = (set: LatticeSet): JobBounds => hidingBounds(set, terms, withHints(set, budget));
   try {
     return boundsIn(latticeSets.A);
   } catch (error) {

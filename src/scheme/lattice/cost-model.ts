@@ -3,7 +3,7 @@
  * operation measured in a fraction of a second. Every node is encrypted for all rows, so the cost does not depend on
  * the members of nodes.
  */
-import { enoughBits, largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
+import { largestResolution } from "../../crypto/lattice/parameters/choose-set.ts";
 import { candidateCountMax, checkBudget } from "../../crypto/lattice/parameters/distance.ts";
 import type { LatticeKernel } from "../../crypto/lattice/kernel.ts";
 import { laneCount, type LatticeSet, latticeSets } from "../../crypto/lattice/parameters/sets.ts";
@@ -37,7 +37,7 @@ function nodesPerTree({ depth }: JobShape): number {
   return 2 ** (depth - 1);
 }
 
-/** The set that a job of this shape uses: A if it hides the requested answers. */
+/** The set that a job of this shape uses: A if it hides the requested answers, at the resolution that the job has. */
 function setOf(job: JobShape): LatticeSet {
   const wanted = Math.log2(job.layout.slots[0].noise?.largest ?? 2 ** 24);
   const candidateCount = Math.max(1, ...job.passives.map(({ candidates }) => candidates));
@@ -49,8 +49,7 @@ function setOf(job: JobShape): LatticeSet {
     candidateCount: Math.min(candidatesMax, candidateCountMax),
   };
   const rows = { rowCount: job.rows, noiseMax: job.layout.noise?.max ?? 0 };
-  const enough = Math.min(wanted, enoughBits);
-  return (largestResolution(latticeSets.A, rows, budget) ?? 0) >= enough ? latticeSets.A : latticeSets.B;
+  return (largestResolution(latticeSets.A, rows, budget) ?? 0) >= wanted ? latticeSets.A : latticeSets.B;
 }
 
 function predict(job: JobShape, set: LatticeSet, measured: LatticeCosts): Prediction {

@@ -16,7 +16,7 @@ const latticeOf = (name: "A" | "B") => {
 const announced = (candidateCount: number) => one(encodeMessage(LatticeHintsSchema, { candidateCount }));
 
 test.each([
-  ["A", 32_768],
+  ["A", 65_536],
   ["B", 16_384],
 ] as const)("in set %s of %i candidates at most, whatever a party announces", async (name, most) => {
   const lattice = latticeOf(name);

@@ -100,8 +100,8 @@ test("set A is chosen if it reaches the wanted bits, or 20 bits", () => {
 
 test("impossible budgets and jobs that cannot be hidden are rejected", async () => {
   const rows = { rowCount: 1000 };
-  await expectError(() => chooseSet(24, rows, { ...jobs[0], candidateCount: 32_769 }), "USAGE", /at most 32768/);
-  expect(chooseSet(20, rows, { ...jobs[0], candidateCount: 32_768 }).set).toBe(A);
+  await expectError(() => chooseSet(24, rows, { ...jobs[0], candidateCount: 65_537 }), "USAGE", /at most 65536/);
+  expect(chooseSet(20, rows, { ...jobs[0], candidateCount: 65_536 }).set).toBe(A);
   expect(largestResolution(B, rows, { ...jobs[0], candidateCount: 16_384 })).toBe(24);
   await expectError(
     () => largestResolution(B, rows, { ...jobs[0], candidateCount: 16_385 }),

@@ -11,11 +11,10 @@ import { bitLength } from "../../integers.ts";
 import type { JobBounds } from "./job-bounds.ts";
 import type { LatticeSet } from "./sets.ts";
 
-/** More hints would take over a gigabyte in set A. */
-export const candidateCountMax = 32_768;
-/** In set B hints are 3.7 times as large: half as many take two gigabytes at the active party. */
+/** A party's hints take two gigabytes at the active party at most, in either set (activeMemoryBytes in sizes.ts). */
+export const candidateCountMax = 65_536;
 export const hintCountMax = ({ name }: LatticeSet): number =>
-  name === "A" ? candidateCountMax : candidateCountMax / 2;
+  name === "A" ? candidateCountMax : candidateCountMax / 4;
 /** The group number of a node has one byte in the streams: one that wrapped would use a secret twice. */
 export const groupCountMax = 256;
 /** delta is at most 2 to the power of this. */
@@ -32,6 +31,11 @@ export interface AnswerBudget {
   readonly sideRowsMax?: number;
 }
 
+/** Limits the candidates of a party to those that it may send hints of. */
+export function withHints(set: LatticeSet, budget: AnswerBudget): AnswerBudget {
+  return { ...budget, candidateCount: Math.min(budget.candidateCount, hintCountMax(set)) };
+}
+
 /** @throws TandemError USAGE for an impossible budget */
 export function checkBudget(set: LatticeSet, { nodesMax, outputs, candidateCount }: AnswerBudget): void {
   const { name } = set;
@@ -43,7 +47,7 @@ export function checkBudget(set: LatticeSet, { nodesMax, outputs, candidateCount
     throw new TandemError(
       "USAGE",
       `the lattice scheme takes at most ${hintCountMax(set)} candidates per party in set ${name}; got ` +
-        `${candidateCount}. Use a lower --max-bin${inA}, or the paillier scheme`,
+        `${candidateCount}. Use a lower --max-bin${inA}, or the curve scheme`,
     );
   }
   if (set.groups * outputs > groupCountMax) {

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { expectError } from "../../../../test/support/expect-error.ts";
 import { SeededRandom } from "../../../base/random.ts";
+import { isHidden } from "./distance.ts";
 import { jobBounds, latticeModulus, sumsFit } from "./job-bounds.ts";
 import { jobProof } from "./job-proof.ts";
-import { latticeSets } from "./sets.ts";
+import { type LatticeSet, latticeSets } from "./sets.ts";
 
 const { A, B } = latticeSets;
 
@@ -112,4 +113,18 @@ test("the proof states its inequality in numbers", () => {
   expect(lines).toMatch(/delta = 2\^-4\d\.\d+ <= 2\^-40/);
   const b = jobProof(jobBounds(B, { rowCount: 18_300, resolutionBits: 24, noiseMax: 5 }), budget).join("\n");
   expect(b).toContain("with noise 5 sum to at most 307023052810 < 2^39");
+});
+
+test("the proof says what hints cost, and at which resolution set A hides the job", () => {
+  const rows = { rowCount: 24_421 };
+  const budget = { nodesMax: 128, outputs: 1, candidateCount: 32_130 };
+  const hints = (set: LatticeSet, resolutionBits: number): string =>
+    jobProof(jobBounds(set, { ...rows, resolutionBits }), budget).at(-1) ?? "";
+  const inB = hints(B, 24);
+  expect(inB).toMatch(
+    /^hints of a party take up to 1745 MB, once per attempt; with --resolution-bits 22 or less .*set A/,
+  );
+  expect(isHidden(jobBounds(A, { ...rows, resolutionBits: 22 }), budget)).toBe(true);
+  expect(isHidden(jobBounds(A, { ...rows, resolutionBits: 23 }), budget)).toBe(false);
+  expect(hints(A, 22)).toBe("hints of a party take up to 922 MB, once per attempt");
 });
