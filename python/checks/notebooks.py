@@ -12,6 +12,11 @@ from nbclient import NotebookClient
 folder = pathlib.Path(__file__).parents[2] / "notebooks"
 
 
+def is_widget(output: dict) -> bool:
+    """A progress bar: without a kernel it cannot be drawn."""
+    return "application/vnd.jupyter.widget-view+json" in output.get("data", {})
+
+
 def main(arguments: list[str]) -> int:
     is_check = "--check" in arguments
     names = [name for name in arguments if not name.startswith("--")]
@@ -24,8 +29,9 @@ def main(arguments: list[str]) -> int:
         for cell in notebook.cells:
             cell.metadata.pop("execution", None)
             if cell.cell_type == "code":
-                cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr"]
+                cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr" and not is_widget(one)]
         notebook.metadata.pop("language_info", None)
+        notebook.metadata.pop("widgets", None)
         if not is_check:
             nbformat.write(notebook, path)
         print(f"{path.name}: runs")

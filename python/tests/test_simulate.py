@@ -30,6 +30,17 @@ def test_predictions_equal_those_of_the_command(people, command, tmp_path):
     numpy.testing.assert_array_equal(values, result.predictions["prediction"])
 
 
+def test_without_an_id_predictions_have_the_index_of_the_table(people):
+    table = people.set_index(pandas.Index([f"row {row}" for row in range(len(people))], name="name"))
+    result = tandem.simulate(table, "paid", PARTIES, num_round=2, max_depth=2, **FAST)
+    assert result.predictions.index.name == "name"
+    numpy.testing.assert_array_equal(result.predictions["label"], table.loc[result.predictions.index, "paid"])
+    values = result.model.predict(table.loc[result.predictions.index])
+    numpy.testing.assert_array_equal(values, result.predictions["prediction"])
+    tested = tandem.simulate(people, "paid", PARTIES, test=table.iloc[10:20], num_round=1, **FAST)
+    assert list(tested.predictions.index) == list(table.index[10:20])
+
+
 def test_a_model_survives_a_file_and_gives_contributions_and_xgboost(people, tmp_path):
     xgboost = pytest.importorskip("xgboost")
     model = tandem.simulate(people, "paid", PARTIES, test_fraction=0, num_round=3, max_depth=2, **FAST).model

@@ -98,7 +98,7 @@ function validationTable(
   reading: CategoryReading,
 ): CutTable {
   const cut = cutTable(table, options, training, reading);
-  // Without an id column, row numbers are the ids, and they start at 0 in every file.
+  // Without an id column, row numbers are the ids, and they start at 1 in every file.
   const idOf = (id: string): string => (options.id === undefined ? `validation ${id}` : id);
   return { ...cut, parties: cut.parties.map((party) => ({ ...party, ids: Array.from(party.ids, idOf) })) };
 }

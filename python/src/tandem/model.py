@@ -155,7 +155,8 @@ class Simulation:
     model: Model
     #: By rows: ``train``, ``test`` and ``validation``, where there are such; then by metric.
     metrics: dict[str, dict[str, float]]
-    #: ``label`` and the predictions of the rows that were held out for testing, by id; None: there are none.
+    #: ``label`` and the predictions of the rows that were held out for testing; None: there are none. By id; without an
+    #: id by the index of the DataFrame, or by the row numbers of the file, from 1.
     predictions: pandas.DataFrame | None
     #: Whether the model equals centralised training bit for bit; None without ``check=True``.
     equals_centralised: bool | None
@@ -217,10 +218,14 @@ def simulate(
         )
         facts = result["predictions"]
         kind = table[id].dtype if isinstance(table, pandas.DataFrame) and id is not None else None
+        predictions = None if facts is None else frame_of(facts, scratch.numbers(), kind)
+        tested = table if test is None else test
+        if predictions is not None and id is None and isinstance(tested, pandas.DataFrame):
+            predictions.index = tested.index[predictions.index.astype("int64") - 1]
         return Simulation(
             model=Model(result["model"], list(parties), missing),
             metrics=known_metrics(result["metrics"]),
-            predictions=None if facts is None else frame_of(facts, scratch.numbers(), kind),
+            predictions=predictions,
             equals_centralised=result["equalsCentralised"],
             seconds=result["seconds"],
             bytes=result["bytes"],
