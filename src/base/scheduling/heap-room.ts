@@ -22,6 +22,8 @@ export function heapGrowth(livingBytes: number): number {
 
 /** For the rest of the process. */
 export function keepHeapRoom(): void {
+  // Compiled code that is kept for the next run is valid for the flags that V8 has then.
+  process.prependOnceListener("exit", () => setFlagsFromString("--heap-growing-percent=0"));
   let before = -1;
   const look = (): void => {
     const { heapUsed, external } = process.memoryUsage();

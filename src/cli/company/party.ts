@@ -29,13 +29,13 @@ export function partyCommand(): Command {
 }
 
 async function runParty(flags: PartyFlags): Promise<void> {
-  keepHeapRoom();
   const [{ readPassiveConfig }, { runPassive }, { partyOutput }] = await Promise.all([
     import("../../party/config/config.ts"),
     import("../../party/passive/run.ts"),
     import("../terminal/party-output.ts"),
   ]);
   const config = await readPassiveConfig(flags.config, await readExperiment(flags));
+  keepHeapRoom();
   const stop = new AbortController();
   if (flags.supervised === true)
     return supervised(config.name, (emit) =>

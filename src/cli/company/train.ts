@@ -39,9 +39,9 @@ export function trainCommand(): Command {
 }
 
 async function runTrain(flags: TrainFlags): Promise<void> {
-  keepHeapRoom();
   const { runActive } = await import("../../party/active/run.ts");
   const config = await configOf(flags);
+  keepHeapRoom();
   const run = (emit: Emit): Promise<void> =>
     besideTaskCrew(config, flags, emit, (world) => runActive(config, emit, world));
   if (flags.supervised === true) return supervised(config.name, run);

@@ -33,7 +33,6 @@ export function workerCommand(): Command {
 }
 
 async function runWorkerCommand(flags: WorkerFlags): Promise<void> {
-  keepHeapRoom();
   const threads = flags.threads === undefined ? undefined : wholeNumber("--threads", flags.threads, 1, 256);
   const memory = flags.memory === undefined ? undefined : memoryBytes("--memory", flags.memory);
   const [{ readWorkerConfig }, { runWorker }, { workerLog }] = await Promise.all([
@@ -42,6 +41,7 @@ async function runWorkerCommand(flags: WorkerFlags): Promise<void> {
     import("../../party/crew/worker-log.ts"),
   ]);
   const config = await readWorkerConfig(flags.config);
+  keepHeapRoom();
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => {

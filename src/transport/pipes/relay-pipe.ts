@@ -155,7 +155,7 @@ function upgraded(
   at: string,
 ): Promise<WebSocketPipe> {
   return withPackages({ feature: "relay", packages: ["ws"] }, async () => {
-    const { WebSocket } = await import("ws");
+    const { WebSocket } = await import("./web-socket.ts");
     return new Promise((resolve, reject) => {
       const opening = new WebSocket(`wss://${at}${access.prefix}${roomPath(access.room, access.end)}`, relayProtocol, {
         createConnection: () => socket,
