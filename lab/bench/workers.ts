@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TandemError } from "../../src/base/error.ts";
-import { keepHeapRoom } from "../../src/base/scheduling/heap-room.ts";
+import { setUpV8 } from "../../src/base/scheduling/v8-settings.ts";
 import { natsServerProgram } from "../../test/world/crews/engine-servers.ts";
 import type { Figure } from "./arithmetic.ts";
 import { BenchCrew } from "./bench-crew.ts";
@@ -29,7 +29,7 @@ export async function benchWorkers(bench: WorkersBench, onFigure: (figure: Figur
     bench.onLeftOut("workers: there is no nats-server on this machine (apt install nats-server)");
     return;
   }
-  keepHeapRoom(); // as a party does
+  setUpV8(); // as a party does
   const rows = bench.quick ? 2000 : 50_000;
   bench.onProgress(`workers: ${rows} rows are encrypted`);
   const job = await readyJob(rows, bench.seed);

@@ -1,6 +1,6 @@
 /** `tandem party`: a passive party's process. */
 import type { Command } from "commander";
-import { keepHeapRoom } from "../../base/scheduling/heap-room.ts";
+import { setUpV8 } from "../../base/scheduling/v8-settings.ts";
 import type { PassiveConfig } from "../../party/config/config.ts";
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
 import { besideCrew, type BesideCrew } from "../../api/beside-crew.ts";
@@ -35,7 +35,7 @@ async function runParty(flags: PartyFlags): Promise<void> {
     import("../terminal/party-output.ts"),
   ]);
   const config = await readPassiveConfig(flags.config, await readExperiment(flags));
-  keepHeapRoom();
+  setUpV8();
   const stop = new AbortController();
   if (flags.supervised === true)
     return supervised(config.name, (emit) =>

@@ -1,7 +1,7 @@
 /** `tandem train`: the active party's process. */
 import { type Command, Option } from "commander";
 import { TandemError } from "../../base/error.ts";
-import { keepHeapRoom } from "../../base/scheduling/heap-room.ts";
+import { setUpV8 } from "../../base/scheduling/v8-settings.ts";
 import type { ActiveConfig } from "../../party/config/config.ts";
 import { type ActiveSwitch, activeSwitches, activeSwitchNames } from "../../party/config/active-options.ts";
 import type { DisclosureFacts } from "../../privacy/disclosures.ts";
@@ -41,7 +41,7 @@ export function trainCommand(): Command {
 async function runTrain(flags: TrainFlags): Promise<void> {
   const { runActive } = await import("../../party/active/run.ts");
   const config = await configOf(flags);
-  keepHeapRoom();
+  setUpV8();
   const run = (emit: Emit): Promise<void> =>
     besideTaskCrew(config, flags, emit, (world) => runActive(config, emit, world));
   if (flags.supervised === true) return supervised(config.name, run);

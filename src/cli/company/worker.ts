@@ -1,6 +1,6 @@
 /** `tandem worker`: a process that does heavy work for a party of the same company. */
 import { Command } from "commander";
-import { keepHeapRoom } from "../../base/scheduling/heap-room.ts";
+import { setUpV8 } from "../../base/scheduling/v8-settings.ts";
 import { memoryBytes } from "./memory-size.ts";
 import { addExamples } from "../terminal/help-text.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -41,7 +41,7 @@ async function runWorkerCommand(flags: WorkerFlags): Promise<void> {
     import("../../party/crew/worker-log.ts"),
   ]);
   const config = await readWorkerConfig(flags.config);
-  keepHeapRoom();
+  setUpV8();
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => {
