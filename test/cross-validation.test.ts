@@ -273,7 +273,7 @@ describe("every fold's model is the centralised one, node for node and margin fo
     ["small groups suppressed", { max_depth: 4 }, { min_people_share: 0.05 }],
     ["trees dropped", { booster: "dart", rate_drop: 0.5, one_drop: true }, {}],
   ];
-  test.each(partOf(hiddenJobs, 1, 2))("members are hidden: %s", async (_what, training, defences) => {
+  test.each(partOf(hiddenJobs, 1, 3))("members are hidden: %s", async (_what, training, defences) => {
     const rows = training.objective === undefined ? table : classes;
     const job = { ...jobOf(training, rows, 3), defences, scheme: lattice };
     const turns = new FoldTurns(job.training, rowsOf(rows), job.folds);

@@ -103,7 +103,7 @@ describe.each(choices)("%o", (defences) => {
     missingFraction: 0.1,
   });
   const long = { num_round: 6, max_depth: 4 };
-  const ofChoice = <T>(cases: readonly T[]): readonly T[] => partOf(cases, choices.indexOf(defences), 3);
+  const ofChoice = <T>(cases: readonly T[]): readonly T[] => partOf(cases, choices.indexOf(defences), 5);
   const jobs: readonly [string, Partial<TrainingParameters>, Partial<TestJob>][] = [
     ["level by level", long, {}],
     ["leaf by leaf", { ...long, grow_policy: "lossguide", max_leaves: 9 }, {}],

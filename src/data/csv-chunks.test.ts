@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { seedCount } from "../../test/support/campaign.ts";
 import { rowScanner, scanRows, type ScanRows } from "./csv-rows.ts";
 import { streamCsvText } from "./csv-table.ts";
 import { utf8Bytes } from "./csv-text.ts";
@@ -78,7 +79,7 @@ it.each(["\n", "\r\n", "\r"])(
         expect(await outcome([text], rowScanner())).toEqual(whole);
         expect(await outcome(cut(text, pieceSizes), rowScanner())).toEqual(whole);
       }),
-      { numRuns: 200 },
+      { numRuns: seedCount({ test: 80, campaign: 2000 }) },
     );
     expect(read).toBeGreaterThan(20);
   },

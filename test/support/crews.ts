@@ -7,7 +7,7 @@ import { RemoteCrew, type RemoteCrewOptions } from "../../src/crew/remote-crew.t
 import { type Seal, sealOf } from "../../src/crew/seal.ts";
 import { TickingClock } from "../world/crews/ticking-clock.ts";
 import { Worker, type WorkerOptions } from "../../src/crew/worker.ts";
-import { schemeNamed } from "../../src/scheme/registry.ts";
+import { timelessSchemes } from "../world/crews/timeless-schemes.ts";
 import { MemoryDisk } from "./memory-disk.ts";
 
 export interface TestWorker {
@@ -74,7 +74,7 @@ export class TestCrew {
       files: this.blockFiles(),
       version: "1",
       threads: 1,
-      schemeNamed,
+      schemeNamed: timelessSchemes(this.clock),
       clock: this.clock,
       onTrouble: (trouble) => troubles.push(trouble),
       ...options,

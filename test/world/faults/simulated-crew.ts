@@ -10,8 +10,8 @@ import { type MemoryConnection, MemoryEngine } from "../crews/memory-engine.ts";
 import { RemoteCrew } from "../../../src/crew/remote-crew.ts";
 import { type Seal, sealOf } from "../../../src/crew/seal.ts";
 import { TickingClock } from "../crews/ticking-clock.ts";
+import { timelessSchemes } from "../crews/timeless-schemes.ts";
 import { Worker } from "../../../src/crew/worker.ts";
-import { schemeNamed } from "../../../src/scheme/registry.ts";
 import type { FaultPlan } from "./fault-plan.ts";
 import type { SimulatedDisk } from "./simulated-storage.ts";
 
@@ -88,7 +88,7 @@ export class SimulatedCrew {
       files: new BlockFiles(storage, this.#folder),
       version,
       threads: 1,
-      schemeNamed,
+      schemeNamed: timelessSchemes(this.#clock),
       clock: this.#clock,
     });
     void worker.run(end.signal);
