@@ -43,7 +43,15 @@ function outlook(preset: string, scheme: string, outcomes: number | null): Prese
     sums: preset === "exact" ? "exact" : "hidden",
     refusal: isPossible ? null : "too many candidates",
     exposure: isPossible
-      ? { bits: 22.1, outcomes, sums: 0.301, sumsAreBound: preset !== "exact", scores: outcomes, labelsAuc: null }
+      ? {
+          bits: 22.1,
+          outcomes,
+          sums: 0.301,
+          sumsAreBound: preset !== "exact",
+          scores: outcomes,
+          labelsAuc: null,
+          isComplete: preset !== "exact",
+        }
       : null,
     cost: isPossible ? { seconds: 12, overLine, bytes: 5e6 } : null,
   };
@@ -56,6 +64,8 @@ test("presets by scheme: bounds are rounded up, a refusal is named, and the advi
     outlook("guarded", "lattice", 9),
   ];
   const text = textOf([1, 0.98, 0.7], presets);
+  expect(text).toContain("Attacks on exact sums reached the time limit");
+  expect(textOf([1, 0.98, 0.7], presets.slice(1))).not.toContain("time limit");
   expect(text).toMatch(/exact, lattice \(this\) +exact +14\.0 +0\.3 +14\.0 +- +12 s +2 min 0 s +5\.00 MB\n/);
   expect(text).toMatch(/guarded, lattice \(this\) +hidden +9\.0 +< 0\.31 +9\.0 +- /);
   expect(text).toMatch(/guarded, paillier +hidden( +-){7}\n/);

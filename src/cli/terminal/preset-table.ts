@@ -25,6 +25,9 @@ export function presetsText(presets: readonly PresetOutlook[]): string {
     "  labels: the AUC of the best guess of a passive party. here, on a line, sent: time and bytes of the job as",
     "  tandem estimate predicts them, with all parties on this machine, and on hosts of their own with a line of",
     `  ${line?.megabitsPerSecond ?? "-"} Mb/s and ${line?.roundTripMs ?? "-"} ms between them. Means over the passive parties.`,
+    ...(presets.every(({ exposure }) => exposure?.isComplete ?? true)
+      ? []
+      : ["  Attacks on exact sums reached the time limit: raise --seconds."]),
     ...refused.map(({ preset, scheme, refusal }) => `  ${preset} is not possible with ${scheme}: ${refusal}`),
   ].join("\n");
 }

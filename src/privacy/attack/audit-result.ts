@@ -167,6 +167,8 @@ export interface PresetExposure {
   readonly scores: number;
   /** The better guess of a passive party at the labels. */
   readonly labelsAuc: number | null;
+  /** The attack on sums ended before its deadline; otherwise more time may find more. */
+  readonly isComplete: boolean;
 }
 
 /** What each party of a job can compute about the others' data. */

@@ -128,7 +128,7 @@ function membershipOf({ scheme }: Pick<Job, "scheme">): MembershipFacts["name"] 
   return schemeNamed(scheme).membership;
 }
 
-function exposureOf({ bits, toldBits, sumsBound, labelsAuc }: SchemeExposure): PresetExposure {
+function exposureOf({ bits, toldBits, sumsBound, labelsAuc, isComplete }: SchemeExposure): PresetExposure {
   return {
     bits,
     outcomes: toldBits.outcomes,
@@ -136,5 +136,6 @@ function exposureOf({ bits, toldBits, sumsBound, labelsAuc }: SchemeExposure): P
     sumsAreBound: sumsBound !== null,
     scores: toldBits.scoring,
     labelsAuc,
+    isComplete,
   };
 }
