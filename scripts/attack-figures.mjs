@@ -2,6 +2,7 @@
  * The tables of docs/leakage.md: what the parties of a job compute about each other, by preset and scheme.
  *
  *   node scripts/attack-figures.mjs --data <folder of the public data> [--only <name>] [--seed 7] [--seconds 60]
+ *     [--passives 2]
  *     [--privacy '{"exact":{},"hidden sums":{"hidden_sums":true}}'] [--training '{"max_depth":5}']
  *   node scripts/attack-figures.mjs --noise 10,5 --jobs 1,4,16
  */
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     seed: { type: "string", default: "7" },
     seconds: { type: "string", default: "60" },
+    passives: { type: "string", default: "1" },
     privacy: { type: "string", default: JSON.stringify(presets) },
     training: { type: "string", default: "{}" },
     noise: { type: "string" },
@@ -43,6 +45,7 @@ async function attacks() {
   await measureAttacks({
     ...common,
     seconds: Number(values.seconds),
+    passives: Number(values.passives),
     privacy: JSON.parse(values.privacy),
     training: JSON.parse(values.training),
     onRow: (row) => {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SeededRandom } from "../src/base/random.ts";
-import type { AuditResult } from "../src/privacy/attack/audit-result.ts";
+import type { AuditResult, PresetCost, PresetExposure } from "../src/privacy/attack/audit-result.ts";
 import { scratchDirectory } from "./support/command.ts";
 import { tandemHere } from "./world/command-here.ts";
 import { tandem } from "./world/tandem-process.ts";
@@ -38,18 +38,63 @@ test("the result is plain data, and every proven bin is correct", async () => {
     "answer_noise 5, min_people_share 0.01",
     "outcome_bits 2",
     "masked_scoring",
-    "privacy guarded",
-    "privacy strict",
     "local_rounds 10",
   ]);
   expect(stderr).toContain("left");
+});
+
+test("--what-if says what each preset reveals in bits, and takes in time and bytes, with each scheme", async () => {
+  const { stdout } = await audit("--json", "--what-if", "--num-round", "4", "--seconds", "2");
+  const { schemes, presets = [] } = JSON.parse(stdout) as AuditResult;
+  expect(presets.map(({ preset, scheme, sums }) => `${preset} ${scheme} ${sums}`)).toEqual([
+    "exact paillier exact",
+    "exact curve exact",
+    "exact lattice exact",
+    "guarded paillier hidden",
+    "guarded curve noise 5",
+    "guarded lattice hidden",
+    "strict paillier hidden",
+    "strict curve noise 20",
+    "strict lattice hidden",
+  ]);
+  const of = (name: string): PresetExposure => {
+    const { exposure } = presets.find(({ preset, scheme }) => `${preset} ${scheme}` === name) ?? {};
+    if (!exposure) throw new Error(`${name} was not trained`);
+    return exposure;
+  };
+  // The job is exact: its own figures are those of the other table, with either protocol.
+  for (const scheme of ["paillier", "lattice"]) {
+    const toldBits = schemes?.find((row) => row.scheme === scheme)?.toldBits;
+    const { outcomes, scores, sumsAreBound } = of(`exact ${scheme}`);
+    expect({ outcomes, scoring: scores }).toEqual({ outcomes: toldBits?.outcomes, scoring: toldBits?.scoring });
+    expect(sumsAreBound).toBe(false);
+  }
+  expect(of("exact curve")).toEqual(of("exact paillier"));
+  for (const scheme of ["paillier", "curve", "lattice"]) {
+    const [exact, guarded, strict] = ["exact", "guarded", "strict"].map((preset) => of(`${preset} ${scheme}`));
+    expect(guarded.scores).toBe(guarded.outcomes); // masked
+    expect(exact.scores).toBeGreaterThan(guarded.scores);
+    expect(guarded.outcomes).toBeGreaterThan(strict.outcomes);
+    expect([guarded.sumsAreBound, strict.sumsAreBound]).toEqual([true, true]);
+    expect(exact.bits).toBe(strict.bits);
+  }
+  expect(of("exact lattice").labelsAuc).toBeNull();
+  expect(of("exact paillier").labelsAuc).toBeGreaterThan(0.5);
+  const cost = (at: number): PresetCost => presets[at].cost ?? expect.fail("a preset without a cost");
+  for (const at of [0, 2]) {
+    const [exact, guarded] = [cost(at), cost(at + 3)];
+    expect(guarded.bytes).toBeGreaterThan(2 * exact.bytes); // comparisons
+    expect(guarded.overLine.seconds).toBeGreaterThan(exact.overLine.seconds);
+    expect(exact.seconds).toBeGreaterThan(0);
+  }
 });
 
 test("--what-if shows the cost of a regression in its own metric", async () => {
   const options = ["--objective", "reg:squarederror", "--label", "income", "--active", "age", "--num-round", "2"];
   const { stdout } = await audit(...options, "--max-depth", "2", "--seconds", "1", "--quiet", "--what-if");
   expect(stdout).toMatch(/What could lower this +rmse +certain/);
-  expect(stdout).toMatch(/privacy strict +\d+\.\d+ \([+-]\d+(\.\d+)?\) /);
+  expect(stdout).toMatch(/min_people_share 0.01 +\d+\.\d+ \([+-]\d+(\.\d+)?\) /);
+  expect(stdout).toMatch(/ strict, paillier \(this\) +hidden +\d\.\d +< \d\.\d\d +\d\.\d +- .* s .* [kM]B\n/);
   expect(stdout).toContain("rmse: of the model, on test rows");
 });
 

@@ -38,6 +38,23 @@ async function expectEqual(shape: TableShape, job: Partial<TestJob> = {}): Promi
   return outcome;
 }
 
+test.each([
+  ["Paillier", {}],
+  ["lattice", { scheme: lattice }],
+] as const)("%s: a candidate is named to its owner where it splits a node, and nowhere else", async (_name, scheme) => {
+  const training = { num_round: 3, max_depth: 3 };
+  const { model, seen } = await expectEqual({ rows: 90, features: [1, 2, 2] }, { ...scheme, training });
+  const splits = model.trees.flat().flatMap((node) => (node.kind === "split" ? [node.rule.owner] : []));
+  let opened = 0;
+  for (const [i, { active, passive }] of seen.entries()) {
+    const own = splits.filter((owner) => owner === i + 1).length;
+    expect(own).toBeGreaterThan(0);
+    expect([passive.ledger.wins, active.ledger.wins]).toEqual([own, own]);
+    opened += passive.ledger.bestCandidates;
+  }
+  expect(opened, "another party's candidate won somewhere").toBeGreaterThan(splits.filter((owner) => owner > 0).length);
+});
+
 describe("hidden sums with the lattice scheme", () => {
   test.each([1, 2])("%i passive parties, missing values", async (passives) => {
     const features = [1, ...Array<number>(passives).fill(1)];

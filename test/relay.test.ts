@@ -1,9 +1,11 @@
 /** Parties that both only dial a relay: every command works, and models are the same byte for byte. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { resolveParameters, servingParameters } from "../src/base/parameters/parameters.ts";
 import { runAlignment } from "../src/party/active/run.ts";
+import { startServer } from "../src/scoring/http/run-serve.ts";
 import { scratchDirectory } from "./support/command.ts";
-import { bankAndShops, testWorlds } from "./support/test-worlds.ts";
+import { bankAndShops, testWorlds, trainingPredictions } from "./support/test-worlds.ts";
 import { ConnectProxy } from "./world/connect-proxy.ts";
 import { tandemHere } from "./world/command-here.ts";
 import type { ActiveChanges, PassiveChanges, ProcessWorld } from "./world/processes.ts";
@@ -12,11 +14,13 @@ import { TestRelay } from "./world/relay.ts";
 const worlds = testWorlds();
 const relays: TestRelay[] = [];
 let world: ProcessWorld;
+/** The same companies, which reach each other directly. */
+let twin: ProcessWorld;
 let relay: TestRelay;
 const direct = new Map<string, readonly string[]>();
 beforeAll(async () => {
   world = await worlds.found(bankAndShops(1));
-  const twin = worlds.copy(world);
+  twin = worlds.copy(world);
   await twin.startAll();
   for (const job of ["spring", "autumn"]) {
     await twin.train(job);
@@ -93,4 +97,65 @@ test("both reach the relay through an HTTP proxy", async () => {
   expect(new Set(proxy.asked)).toEqual(new Set([`127.0.0.1:${relay.port}`]));
   const own = await tandemHere("doctor", "-c", join(shop.folder, "passive.json"), "--idle", "0");
   expect(own.stdout).toMatch(/^ok       bank: relay: 127\.0\.0\.1:\d+ is a relay, and room room accepts this party/m);
+});
+
+/** What a command prints as JSON, without names of files and jobs. */
+async function resultOf(...command: string[]): Promise<Record<string, unknown>> {
+  const { exitCode, stdout, stderr } = await tandemHere(...command, "--json", "--quiet");
+  expect(exitCode, stderr).toBe(0);
+  const { job: _, path: _path, report: _report, ...result } = JSON.parse(stdout) as Record<string, unknown>;
+  return result;
+}
+
+test("cross-validation, a search and the scoring server give the same through a relay as directly", async () => {
+  const relayed = worlds.copy(twin); // with the models of the direct jobs
+  await world.parties[0]?.stop();
+  await relayed.start(relayed.shop, ofShop());
+  const training = { num_round: 2 };
+  // Columns are drawn with secrets of each run: none are.
+  const search = ["--folds", "2", "--trials", "2", "--search", "eta=0.1..0.4 max_depth=2..3", "--yes"];
+  for (const [made, changes] of [[twin, {}] as const, [relayed, ofBank()] as const]) {
+    made.writeActive("folds", { training, ...changes });
+    made.writeActive("spring", changes);
+  }
+  const of = (made: ProcessWorld, job: string): string => join(made.bank.folder, `active-${job}.json`);
+  for (const command of [
+    ["cv", "--folds", "2"],
+    ["tune", ...search],
+  ]) {
+    const [name, ...options] = command;
+    const [direct, through] = [
+      await resultOf(name, "-c", of(twin, "folds"), ...options),
+      await resultOf(name, "-c", of(relayed, "folds"), ...options),
+    ];
+    expect(through, name).toEqual(direct);
+    expect(Object.keys(through)).toContain(name === "cv" ? "folds" : "trials");
+  }
+
+  const config = await relayed.activeConfig("spring", ofBank());
+  const parameters = resolveParameters(servingParameters, {});
+  const server = await startServer(
+    config,
+    {
+      model: "spring",
+      host: "127.0.0.1",
+      port: 0,
+      token: null,
+      insecureWithoutToken: false,
+      unknownAsMissing: false,
+      version: "0",
+      parameters,
+    },
+    () => {},
+  );
+  onTestFinished(() => server.close());
+  const expected = trainingPredictions(twin);
+  const response = await fetch(`http://127.0.0.1:${server.port}/predict`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ids: [...expected.keys()] }),
+  });
+  const { predictions } = (await response.json()) as { predictions: { id: string; prediction: number }[] };
+  expect(predictions.length).toBeGreaterThan(30);
+  expect(new Map(predictions.map(({ id, prediction }) => [id, String(prediction)]))).toEqual(expected);
 });

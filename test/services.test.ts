@@ -3,17 +3,12 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { firstDifference } from "../src/gbdt/tree/model-compare.ts";
-import { trainInOnePlace } from "../src/simulate/comparison.ts";
-import { selectRows, type PartyTable } from "../src/data/dataset.ts";
-import { splitRows } from "../src/data/split.ts";
-import { readCsvTable } from "../src/data/csv-table.ts";
-import { columnIndex, labelColumn, numericColumn } from "../src/data/columns.ts";
-import type { ActiveConfig } from "../src/party/config/config.ts";
 import type { PartyEvent } from "../src/record/events.ts";
 import { logTo } from "../src/record/log.ts";
 import { runActive, runAlignment } from "../src/party/active/run.ts";
 import { Progress } from "../src/cli/terminal/progress.ts";
 import { expectError } from "./support/expect-error.ts";
+import { onePlaceModel } from "./support/joined-tables.ts";
 import { bankAndShops, testWorlds } from "./support/test-worlds.ts";
 import { makePeople } from "./world/people.ts";
 import { foundCompany, type PassiveChanges, type ProcessWorld } from "./world/processes.ts";
@@ -23,33 +18,6 @@ const people = makePeople(240, "services");
 
 /** A bank that holds ids 0 to 199, and companies that hold other ranges, each in an order of its own. */
 const world = (passiveCount: number): Promise<ProcessWorld> => worlds.found(bankAndShops(passiveCount, people));
-
-/** The joined table as a database would make it: common ids in ascending order, every company's columns. */
-async function joinedTables({ bank, shops }: ProcessWorld): Promise<PartyTable[]> {
-  const files = await Promise.all([bank, ...shops].map(({ folder }) => readCsvTable(join(folder, "data.csv"))));
-  const idLists = files.map((file) => file.columns[columnIndex(file, "id")]);
-  const common = idLists[0].filter((id) => idLists.every((ids) => ids.includes(id))).toSorted();
-  return files.map((file, i) => {
-    const featureNames = file.names.filter((name) => name !== "id" && name !== "outcome");
-    const table = {
-      ids: [...idLists[i]],
-      featureNames,
-      features: featureNames.map((name) => numericColumn(file, columnIndex(file, name), new Set())),
-      labels: i === 0 ? labelColumn(file, columnIndex(file, "outcome"), "defaulter") : null,
-    };
-    return selectRows(
-      table,
-      Uint32Array.from(common, (id) => idLists[i].indexOf(id)),
-    );
-  });
-}
-
-async function onePlaceModel(made: ProcessWorld, config: ActiveConfig) {
-  const tables = await joinedTables(made);
-  const split = splitRows(tables[0].ids.length, config.data.test_fraction ?? 0, config.job.training.seed);
-  const train = tables.map((table) => selectRows(table, split.train));
-  return (await trainInOnePlace({ job: config.job, train, test: null })).model;
-}
 
 describe("align, then train", () => {
   test.each([1, 3])(

@@ -4,6 +4,8 @@
  */
 import { availableParallelism } from "node:os";
 import { resolveJob } from "../../src/party/resolve-job.ts";
+import type { PartyTable } from "../../src/data/dataset.ts";
+import type { PartyExposure } from "../../src/privacy/attack/audit-result.ts";
 import { exposureOf } from "../../src/privacy/attack/exposure.ts";
 import { guessLabels } from "../../src/privacy/attack/cells.ts";
 import { openedCounts } from "../../src/privacy/attack/opened.ts";
@@ -19,12 +21,14 @@ export interface FigureOptions {
   readonly privacy: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly training: Readonly<Record<string, unknown>>;
   readonly seed: number;
+  /** The passive party's columns are dealt to this many. */
+  readonly passives: number;
   /** Seconds of the attack on sums, for each scheme and preset. */
   readonly seconds: number;
   readonly onRow: (row: FigureRow) => void;
 }
 
-/** Bits are per person, over all columns of the passive party. */
+/** Bits are per person, over all columns of the passive parties. Guesses of labels are those of the first one. */
 export interface FigureRow {
   readonly table: string;
   readonly rows: number;
@@ -66,9 +70,10 @@ async function figuresOf(
   name: string,
   privacy: Readonly<Record<string, unknown>>,
   scheme: string,
-  { training, seed, seconds }: FigureOptions,
+  { training, seed, seconds, passives }: FigureOptions,
 ): Promise<FigureRow> {
-  const { train, test } = await table.cut(seed);
+  const cut = await table.cut(seed);
+  const [train, test] = [cut.train, cut.test].map((tables) => dealt(tables, passives));
   const isCategorical = [...train, ...test].some(({ categories = {} }) => Object.keys(categories).length > 0);
   const job = resolveJob({
     scheme,
@@ -83,35 +88,51 @@ async function figuresOf(
   });
   const trained = await trainRecorded({ job, train, test, names: train.map((_, i) => `party ${i}`) });
   const [{ parties, membership }] = trained.schemes;
-  const [party] = parties;
-  const { transcript, features, instances, splits } = party;
-  const until = performance.now() + 1000 * seconds;
-  const clock = { left: () => Math.max(0, until - performance.now()), progress() {} };
-  const exposure = await exposureOf(party, clock, availableParallelism());
+  const [{ transcript, features, instances, splits }] = parties;
+  const exposures: PartyExposure[] = [];
+  for (const party of parties) {
+    const until = performance.now() + (1000 * seconds) / parties.length;
+    const clock = { left: () => Math.max(0, until - performance.now()), progress() {} };
+    exposures.push(await exposureOf(party, clock, availableParallelism()));
+  }
   const { labels, margins } = trained;
   const judged = margins && { labels, instances, margins, knownCount };
   const bySplits = judged && guessFromOwnSplits(features, splits, judged);
   const byMembers =
     judged && membership.membersAreSent ? guessLabels(transcript, labels, instances, judged.margins, knownCount) : null;
-  const { opened, lost } = job.privacy.hidden_sums ? openedCounts(transcript) : { opened: 0, lost: 0 };
-  const bounds = exposure.columns.flatMap(({ sumsBound }) => sumsBound ?? []);
+  const counts = job.privacy.hidden_sums ? parties.map((party) => openedCounts(party.transcript)) : [];
+  const bounds = exposures.flatMap(({ columns }) => columns.flatMap(({ sumsBound }) => sumsBound ?? []));
+  const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
   return {
     table: table.name,
     rows: instances.length,
-    columns: features.length,
-    bits: exposure.bits,
+    columns: total(exposures.map(({ columns }) => columns.length)),
+    bits: total(exposures.map(({ bits }) => bits)),
     privacy: name,
     scheme,
     metric: trained.testMetric?.value ?? NaN,
-    outcomes: exposure.bits - exposure.left.outcomes,
-    sums: exposure.left.outcomes - exposure.left.sums,
-    bound: bounds.length === 0 ? null : bounds.reduce((sum, bound) => sum + bound, 0),
-    nodes: transcript.trees.reduce((sum, { nodes }) => sum + nodes.length, 0),
-    opened,
-    lost,
+    outcomes: total(exposures.map(({ bits, left }) => bits - left.outcomes)),
+    sums: total(exposures.map(({ left }) => left.outcomes - left.sums)),
+    bound: bounds.length === 0 ? null : total(bounds),
+    nodes: total(transcript.trees.map(({ nodes }) => nodes.length)),
+    opened: total(counts.map(({ opened }) => opened)),
+    lost: total(counts.map(({ lost }) => lost)),
     model: bySplits?.model ?? null,
     members: byMembers && [byMembers.without.auc, byMembers.withLabels.auc],
     splits: bySplits && [bySplits.without.auc, bySplits.withLabels.auc],
     columnsAlone: (judged && guessFromOwnColumns(features, judged)?.withLabels.auc) ?? null,
   };
+}
+
+/** The passive party's columns in turn to each of some. */
+function dealt([active, passive]: readonly PartyTable[], passives: number): PartyTable[] {
+  const parties = Array.from({ length: passives }, (_, party): PartyTable => {
+    const own = passive.featureNames.map((_name, column) => column).filter((column) => column % passives === party);
+    return {
+      ...passive,
+      featureNames: own.map((column) => passive.featureNames[column]),
+      features: own.map((column) => passive.features[column]),
+    };
+  });
+  return [active, ...parties];
 }

@@ -11,7 +11,7 @@ import { nodesPerOutput } from "../party/job-grid.ts";
 import { binningOf, type BinningParameters, binTable } from "../party/tables/party-data.ts";
 import { listCandidates, mostFrequentBins } from "../scheme/candidates/candidate-plan.ts";
 import type { CostModel, JobShape, PassiveShape, Prediction } from "../scheme/cost-model.ts";
-import { chooseScheme, schemeNamed } from "../scheme/registry.ts";
+import { chooseScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
 import { type CrewEstimate, type CrewQuestion, estimateCrews } from "./crew-estimate.ts";
 import { type PreparedSimulation, prepareSimulation } from "./prepare-simulation.ts";
 import { recommendation, type Recommendation, type SchemeOutlook } from "./scheme-advice.ts";
@@ -77,9 +77,9 @@ const schemesCompared = ["paillier", "curve", "lattice"] as const;
 export async function estimate(options: SimulateOptions, questions: EstimateQuestions = {}): Promise<Estimates> {
   const prepared = await prepareSimulation(options);
   const { scheme } = prepared.job;
-  const names: readonly string[] = [...new Set([...schemesCompared, scheme])];
+  const outlooks = new Outlooks(prepared, questions);
   const schemes: SchemeOutlook[] = [];
-  for (const name of names) schemes.push(await outlook(prepared, options.job, name, questions));
+  for (const name of schemesBeside(scheme)) schemes.push(await outlooks.of(options.job, name));
   const asked = schemes.find(({ scheme: name }) => name === scheme);
   if (asked?.estimate === undefined || asked.estimate === null)
     throw new TandemError("USAGE", asked?.refusal ?? `there is no scheme '${scheme}'`);
@@ -87,44 +87,90 @@ export async function estimate(options: SimulateOptions, questions: EstimateQues
   return { ...asked.estimate, scheme, schemes, recommended: recommendation(schemes, job) };
 }
 
-/** The job under one scheme, or why that scheme cannot train it. */
-async function outlook(
-  prepared: PreparedSimulation,
-  given: GivenJob,
-  name: string,
-  questions: EstimateQuestions,
-): Promise<SchemeOutlook> {
-  const { keyBits: secure, insecureKeyBits: insecure } = given;
-  const scheme = schemeNamed(name);
-  const keyBits = insecure ?? secure ?? secureKeyBits;
-  const choice = chooseScheme(name, { keyBits, insecureKey: insecure !== undefined });
-  // A preset may have another form there.
-  const ofScheme = (): Job => ({ ...prepared.job, ...choice, privacy: privacyWith(given, name) });
-  const facts = {
-    scheme: name,
-    key: scheme.describe(choice.schemeParameters),
-    membership: scheme.membership,
-    warning: scheme.warning(choice.schemeParameters),
-  };
-  try {
-    const own = ofScheme();
-    const layout = prepared.layoutFor(own);
-    checkDefences(own.privacy, name);
-    const rows = questions.rows ?? rowsOf(prepared);
-    const resolutionBits = prepared.resolutionFor(own, rows);
-    const isHidden = scheme.membership === "hidden";
-    const compared = await comparisonsOf({ ...prepared, job: own }, { rows, resolutionBits, isHidden });
-    const job = estimateJob(
-      { ...prepared, job: own, layout },
-      await scheme.costModel({ keyBits }),
-      questions,
-      compared,
-    );
-    return { ...facts, estimate: { ...job, kernel: scheme.kernelName(), resolutionBits }, refusal: null };
-  } catch (error) {
-    if (!(error instanceof TandemError)) throw error;
-    return { ...facts, estimate: null, refusal: error.message };
+/** The schemes that a job is compared under. */
+export function schemesBeside(scheme: string): readonly string[] {
+  return [...new Set([...schemesCompared, scheme])];
+}
+
+/** A table's job under schemes and settings of it. Each scheme is calibrated once, and so is each comparison. */
+export class Outlooks {
+  readonly #prepared: PreparedSimulation;
+  readonly #questions: EstimateQuestions;
+  readonly #models = new Map<string, CostModel>();
+  readonly #comparisons = new Map<string, ComparisonCost>();
+
+  constructor(prepared: PreparedSimulation, questions: EstimateQuestions = {}) {
+    this.#prepared = prepared;
+    this.#questions = questions;
   }
+
+  /** The job under one scheme, or why that scheme cannot train it. */
+  async of(given: GivenJob, name: string): Promise<SchemeOutlook> {
+    const prepared = this.#prepared;
+    const questions = this.#questions;
+    const scheme = schemeNamed(name);
+    const choice = choiceOf(given, name);
+    const facts = {
+      scheme: name,
+      key: scheme.describe(choice.schemeParameters),
+      membership: scheme.membership,
+      warning: scheme.warning(choice.schemeParameters),
+    };
+    try {
+      const own = this.job(given, name);
+      const layout = prepared.layoutFor(own);
+      checkDefences(own.privacy, name);
+      const rows = questions.rows ?? rowsOf(prepared);
+      const resolutionBits = prepared.resolutionFor(own, rows);
+      const isHidden = scheme.membership === "hidden";
+      const compared = await this.#compared(own, { rows, resolutionBits, isHidden });
+      const model = await this.#model(name, keyBitsOf(given));
+      const job = estimateJob({ ...prepared, job: own, layout }, model, questions, compared);
+      return { ...facts, estimate: { ...job, kernel: scheme.kernelName(), resolutionBits }, refusal: null };
+    } catch (error) {
+      if (!(error instanceof TandemError)) throw error;
+      return { ...facts, estimate: null, refusal: error.message };
+    }
+  }
+
+  /** A preset may have another form there. @throws TandemError if the scheme refuses a setting */
+  job(given: GivenJob, scheme: string): Job {
+    return { ...this.#prepared.job, ...choiceOf(given, scheme), privacy: privacyWith(given, scheme) };
+  }
+
+  async #model(name: string, keyBits: number): Promise<CostModel> {
+    const model = this.#models.get(name) ?? (await schemeNamed(name).costModel({ keyBits }));
+    this.#models.set(name, model);
+    return model;
+  }
+
+  /** Per passive party what a node's comparison costs; none where sums are sent. */
+  async #compared(
+    job: Job,
+    { rows, resolutionBits, isHidden }: { rows: number; resolutionBits: number; isHidden: boolean },
+  ): Promise<ComparisonCost[]> {
+    if (!job.privacy.hidden_sums) return [];
+    const bits = bitsFor(sumsMost(rows, resolutionBits) + 2 * job.training.lambda * 2 ** resolutionBits);
+    const costs: ComparisonCost[] = [];
+    for (const table of this.#prepared.train.slice(1)) {
+      const candidates = listCandidates(binTable(table, binningOf(job))).length;
+      const asked = `${bits} ${isHidden} ${candidates}`;
+      // Masks of the lattice scheme are narrow, so that shares are widened first.
+      const terms = { bits, ...(isHidden ? { shareBits: bits + 2 } : {}) };
+      const cost = this.#comparisons.get(asked) ?? (await comparisonCost(terms, candidates));
+      this.#comparisons.set(asked, cost);
+      costs.push(cost);
+    }
+    return costs;
+  }
+}
+
+function keyBitsOf({ keyBits, insecureKeyBits }: GivenJob): number {
+  return insecureKeyBits ?? keyBits ?? secureKeyBits;
+}
+
+function choiceOf(given: GivenJob, scheme: string): SchemeChoice {
+  return chooseScheme(scheme, { keyBits: keyBitsOf(given), insecureKey: given.insecureKeyBits !== undefined });
 }
 
 /** Keys are of the scheme that was asked for. */
@@ -191,22 +237,6 @@ function overLine(
   const lineSeconds = sending + waiting;
   const trainingSeconds = lineSeconds + computing;
   return { lineSeconds, wallSeconds: trainingSeconds + startSeconds, secondsPerTree: trainingSeconds / trees };
-}
-
-/** Per passive party what a node's comparison costs; none where sums are sent. */
-async function comparisonsOf(
-  { train, job }: Pick<PreparedSimulation, "train" | "job">,
-  { rows, resolutionBits, isHidden }: { rows: number; resolutionBits: number; isHidden: boolean },
-): Promise<ComparisonCost[]> {
-  if (!job.privacy.hidden_sums) return [];
-  const bits = bitsFor(sumsMost(rows, resolutionBits) + 2 * job.training.lambda * 2 ** resolutionBits);
-  const costs: ComparisonCost[] = [];
-  for (const table of train.slice(1)) {
-    const candidates = listCandidates(binTable(table, binningOf(job))).length;
-    // Masks of the lattice scheme are narrow, so that shares are widened first.
-    costs.push(await comparisonCost({ bits, ...(isHidden ? { shareBits: bits + 2 } : {}) }, candidates));
-  }
-  return costs;
 }
 
 /** Every node of a complete tree is compared. */

@@ -1,13 +1,9 @@
 /** Formats the result of an audit for the terminal. */
 import { formatCount } from "../../base/text/format.ts";
-import type {
-  AuditResult,
-  LabelExposure,
-  PartyExposure,
-  PresetPrice,
-  WhatIf,
-} from "../../privacy/attack/audit-result.ts";
+import type { AuditResult, LabelExposure, PartyExposure, WhatIf } from "../../privacy/attack/audit-result.ts";
 import type { Reach } from "../../privacy/spending.ts";
+import { metricTitle, metricValue, percent } from "./audit-figures.ts";
+import { presetsText, pricesText } from "./preset-table.ts";
 import { schemesText } from "./scheme-table.ts";
 import { textTable } from "./text-table.ts";
 
@@ -18,7 +14,15 @@ const reaches: Readonly<Record<Reach, string>> = {
   all: "at 0.1 and above nearly all bins can be inferred from sums",
 };
 
-export function auditText({ isEstimate, parties, labels, whatIf, schemes, prices = null }: AuditResult): string {
+export function auditText({
+  isEstimate,
+  parties,
+  labels,
+  whatIf,
+  schemes,
+  prices = null,
+  presets = [],
+}: AuditResult): string {
   return [
     ...parties.flatMap((party) => ["", partyText(party, isEstimate)]),
     ...labels.flatMap((each) => ["", labelText(each)]),
@@ -27,7 +31,8 @@ export function auditText({ isEstimate, parties, labels, whatIf, schemes, prices
       : []),
     ...(schemes === null ? [] : ["", schemesText(schemes)]),
     ...(whatIf === null ? [] : ["", whatIfText(whatIf)]),
-    ...(prices === null ? [] : ["", pricesText(prices)]),
+    ...(presets.length === 0 ? [] : ["", presetsText(presets)]),
+    ...(prices === null ? [] : ["", pricesText(prices, presets)]),
     "",
   ].join("\n");
 }
@@ -109,62 +114,11 @@ function whatIfText(rows: readonly WhatIf[]): string {
   ].join("\n");
 }
 
-/** A preset that loses more is warned of. */
-const lossMax = 0.2;
-/** A preset that keeps as much is recommended. */
-const keptMin = 0.95;
-
-function pricesText(prices: readonly PresetPrice[]): string {
-  const [{ metric, alone }] = prices;
-  const shown = (value: number): string => (metric === "auc" ? value.toFixed(4) : String(Number(value.toPrecision(5))));
-  const table = textTable([
-    ["What each preset costs", "sums", metricTitle(metric), "gain kept", "single splits and draws"],
-    ["the active party alone", "-", shown(alone), "-", "-"],
-    ...prices.map(({ preset, sums, value, kept, lowest, highest }) => [
-      preset,
-      sums,
-      shown(value),
-      kept === null ? "-" : percent(kept),
-      kept === null ? "-" : `${percent(lowest)} to ${percent(highest)}`,
-    ]),
-  ]);
-  return [
-    table,
-    `  ${metricTitle(metric)} on test rows, and the share of the federation's gain that is kept, (preset - alone) /`,
-    "  (exact - alone): means of three splits of the rows, with two draws where sums have noise.",
-    ...adviceOn(prices).map((line) => `  ${line}`),
-  ].join("\n");
-}
-
-function adviceOn(prices: readonly PresetPrice[]): string[] {
-  const [exact, ...others] = prices;
-  if (exact === undefined || exact.kept === null || others.some(({ kept }) => kept === null || !Number.isFinite(kept)))
-    return ["The other parties' columns add nothing here: there is no gain to keep."];
-  const warnings = others
-    .filter(({ kept }) => (kept ?? 0) < 1 - lossMax)
-    .map(({ preset, kept }) => `Warning: ${preset} costs ${percent(1 - (kept ?? 0))} of the gain on this table.`);
-  // The stricter one only where the other keeps as much: otherwise the difference is chance.
-  const keeps = others.findIndex(({ kept }) => (kept ?? 0) < keptMin);
-  const best = keeps === -1 ? others.at(-1) : others[keeps - 1];
-  const advice =
-    best === undefined
-      ? `No preset keeps ${percent(keptMin)} of the gain surely: test with more people before you choose one.`
-      : `Take ${best.preset}: it keeps ${percent(best.kept ?? 0)} of the gain on this table.`;
-  return [...warnings, advice];
-}
-
-const metricTitle = (name: string): string => (name === "auc" ? "AUC" : name);
-
 function metricText(metric: WhatIf["testMetric"], before: WhatIf["testMetric"]): string {
   if (metric === null || !Number.isFinite(metric.value)) return "-";
   const { name, value } = metric;
-  // Other metrics may have the label's unit: significant digits instead of decimals.
-  const shown = name === "auc" ? value.toFixed(4) : String(Number(value.toPrecision(5)));
+  const shown = metricValue(name, value);
   const change = value - (before?.value ?? value);
   if (change === 0 || Number.isNaN(change)) return shown;
   return `${shown} (${change > 0 ? "+" : ""}${name === "auc" ? change.toFixed(3) : Number(change.toPrecision(2))})`;
-}
-
-function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
 }

@@ -1,6 +1,7 @@
 /** What one training reveals with each scheme, side by side. */
 import { formatCount } from "../../base/text/format.ts";
 import type { SchemeExposure } from "../../privacy/attack/audit-result.ts";
+import { percent } from "./audit-figures.ts";
 import { textTable } from "./text-table.ts";
 
 export function schemesText(schemes: readonly SchemeExposure[]): string {
@@ -34,8 +35,4 @@ export function schemesText(schemes: readonly SchemeExposure[]): string {
       ? []
       : ["  Some attacks reached the time limit: raise --seconds."]),
   ].join("\n");
-}
-
-function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
 }

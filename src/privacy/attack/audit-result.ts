@@ -104,7 +104,9 @@ export interface SchemeExposure {
   readonly tellsCounts: boolean;
   /** Per instance: entropy of the columns, and the bits that are revealed. */
   readonly bits: number;
-  readonly toldBits: Pick<ByChannel, "outcomes" | "sums">;
+  readonly toldBits: ByChannel;
+  /** With noise in the answers, or hidden sums: upper bound of the bits that sums add. Null: sums are exact. */
+  readonly sumsBound: number | null;
   readonly certain: Pick<ByChannel, "outcomes" | "sums">;
   /** Candidates that can be linked from tree to tree, and all of them. */
   readonly linked: number;
@@ -129,6 +131,46 @@ export interface PresetPrice {
   readonly highest: number;
 }
 
+/** What a preset reveals and takes with one of the schemes. */
+export interface PresetOutlook {
+  readonly preset: string;
+  readonly scheme: string;
+  /** This is the scheme of the job. */
+  readonly isOfJob: boolean;
+  /** "exact", "hidden", or their noise. */
+  readonly sums: string;
+  /** Why the scheme cannot train the job with this preset; null: it can. */
+  readonly refusal: string | null;
+  /** Means over the passive parties; null: it cannot be trained. */
+  readonly exposure: PresetExposure | null;
+  readonly cost: PresetCost | null;
+}
+
+/** Of the whole job, as `tandem estimate` predicts it. */
+export interface PresetCost {
+  /** With all parties on this machine. */
+  readonly seconds: number;
+  /** With parties on hosts of their own. */
+  readonly overLine: { readonly megabitsPerSecond: number; readonly roundTripMs: number; readonly seconds: number };
+  readonly bytes: number;
+}
+
+/** Bits are per instance, over all columns of a passive party. */
+export interface PresetExposure {
+  /** Entropy of the columns. */
+  readonly bits: number;
+  readonly outcomes: number;
+  /** What sums add to that. */
+  readonly sums: number;
+  /** `sums` is an upper bound; otherwise as much is proven. */
+  readonly sumsAreBound: boolean;
+  readonly scores: number;
+  /** The better guess of a passive party at the labels. */
+  readonly labelsAuc: number | null;
+  /** The attack on sums ended before its deadline; otherwise more time may find more. */
+  readonly isComplete: boolean;
+}
+
 /** What each party of a job can compute about the others' data. */
 export interface AuditResult {
   /** Gradients were drawn at random, since another party has the true ones: an upper estimate. */
@@ -139,6 +181,8 @@ export interface AuditResult {
   readonly whatIf: readonly WhatIf[] | null;
   /** What each preset costs; null or left out: not requested. */
   readonly prices?: readonly PresetPrice[] | null | undefined;
+  /** What each preset reveals and takes, by scheme; left out: not requested. */
+  readonly presets?: readonly PresetOutlook[] | undefined;
   /** What each scheme would reveal, from one training; null: known for the job's own scheme only. */
   readonly schemes: readonly SchemeExposure[] | null;
 }

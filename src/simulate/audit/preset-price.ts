@@ -58,7 +58,7 @@ export async function presetPrices(splits: readonly PricedSplit[]): Promise<Pres
     const alone = mean(bases.map((base) => base.alone)) ?? 0;
     prices.push({
       preset,
-      sums: privacy.hidden_sums ? "hidden" : privacy.answer_noise > 0 ? `noise ${privacy.answer_noise}` : "exact",
+      sums: sumsText(privacy),
       metric,
       alone,
       value,
@@ -68,6 +68,12 @@ export async function presetPrices(splits: readonly PricedSplit[]): Promise<Pres
     });
   }
   return prices;
+}
+
+/** How sums are sent. */
+export function sumsText({ hidden_sums: isHidden, answer_noise: noise }: Job["privacy"]): string {
+  if (isHidden) return "hidden";
+  return noise > 0 ? `noise ${noise}` : "exact";
 }
 
 function metricOf(training: Job["training"]): MetricName {

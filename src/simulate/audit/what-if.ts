@@ -7,8 +7,6 @@ import {
   type Defences,
   defences,
   isOn,
-  type Preset,
-  presets,
   privacyParameters,
 } from "../../privacy/defences/defences.ts";
 import type { AuditedJob } from "./recorded-training.ts";
@@ -19,12 +17,11 @@ export interface WhatIfJob {
   change(audited: AuditedJob): AuditedJob | null;
 }
 
-const guarded = defencesIn("guarded");
+const { privacy: _, ...guarded } = resolveParameters(privacyParameters, { privacy: "guarded" });
 
-/** Each defence alone with the preset's value, the presets, and training parameters. */
+/** Each defence alone with the value of `guarded`, and training parameters. Presets are compared by scheme. */
 export const whatIfs: readonly WhatIfJob[] = [
   ...defenceNames.flatMap(alone),
-  ...presets.filter((preset) => preset !== "exact").map((preset) => one(`privacy ${preset}`, defencesIn(preset))),
   {
     name: "num_round 20",
     change: (audited) => withTraining(audited, "num_round", 20, audited.job.training.num_round > 20),
@@ -37,11 +34,6 @@ export const whatIfs: readonly WhatIfJob[] = [
     },
   },
 ];
-
-function defencesIn(preset: Preset): Defences {
-  const { privacy: _, ...values } = resolveParameters(privacyParameters, { privacy: preset });
-  return values;
-}
 
 function alone(name: DefenceName): WhatIfJob[] {
   const how = auditOf(name);
