@@ -59,7 +59,7 @@ export async function peopleByIds(
   places.forEach((place, i) => {
     if (rows[place] !== unknownRow) read?.(rows[place]).forEach((value, feature) => (columns[feature][i] = value));
   });
-  if (required !== null && columns[required.place].some(Number.isNaN))
+  if (required !== null && !columns[required.place].every(required.isUsable))
     throw new TandemError("CELL_UNPARSABLE", `'${required.name}', the base margin, is missing for some of the people`);
   const asked = { ids: Array.from(places, (place) => normaliseId(ids[place], data.normalise)), columns };
   return { ids, asked, places };

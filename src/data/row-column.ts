@@ -40,9 +40,3 @@ export function rowColumn(table: CsvTable, index: number, name: RowColumnName): 
 export function rowColumnText(value: number): string {
   return value === Infinity ? "inf" : String(value);
 }
-
-/** @throws TandemError CELL_UNPARSABLE: an instance without a base_margin has no margin to start from */
-export function requireBaseMargin(value: number, where: string): void {
-  if (!Number.isFinite(value))
-    throw new TandemError("CELL_UNPARSABLE", `${where}: the base_margin is missing, and the model needs one`);
-}

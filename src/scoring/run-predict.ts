@@ -9,7 +9,6 @@ import { writeCsv } from "../data/write-csv.ts";
 import { categoryNamesPerFeature } from "../data/dataset.ts";
 import { selectMargins } from "../gbdt/boost/boosting-monitor.ts";
 import { classCutOff } from "../gbdt/objective/objectives.ts";
-import { requireBaseMargin } from "../data/row-column.ts";
 import { inModelCodes } from "./scoring-model.ts";
 import type { ActiveConfig, DataConfig } from "../party/config/config.ts";
 import { findActiveShare } from "../party/model/find-share.ts";
@@ -112,9 +111,10 @@ export function requireBaseMargins(
   { requiredColumn: required }: Pick<Scorer, "requiredColumn">,
 ): void {
   if (required === null) return;
-  table.features[required.place].forEach((margin, row) =>
-    requireBaseMargin(margin, `${input}, ${lineNoun} ${fileLines[row]}, column '${required.name}'`),
-  );
+  const row = table.features[required.place].findIndex((value) => !required.isUsable(value));
+  if (row < 0) return;
+  const where = `${input}, ${lineNoun} ${fileLines[row]}, column '${required.name}'`;
+  throw new TandemError("CELL_UNPARSABLE", `${where}: the base_margin is missing, and the model needs one`);
 }
 
 /** Null for some of the rounds: a record is about the whole model. */

@@ -61,7 +61,8 @@ test("the base margin is another column of the active party, and margins start f
   const scoring = new ScoringModel({ ...offset, baseMarginColumn: "log_exposure" });
   expect(scoring.features).toEqual(["age", "log_exposure"]);
   expect(scoring.categoryNames).toEqual([null, null]);
-  expect(scoring.requiredColumn).toEqual({ place: 1, name: "log_exposure" });
+  expect(scoring.requiredColumn).toMatchObject({ place: 1, name: "log_exposure" });
+  expect([-3, 0, NaN].map((value) => scoring.requiredColumn?.isUsable(value))).toEqual([true, true, false]);
   const columns = [Float32Array.of(29, 30), Float32Array.of(-3, 7)];
   const margins = scoring.margins(
     { idCount: 2, columns, outcomes: [outcomes(2, 2, () => true), outcomes(1, 2, () => true), null] },

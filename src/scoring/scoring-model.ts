@@ -28,6 +28,14 @@ export interface BatchOutcomes {
   readonly outcomes: readonly (PassiveOutcomes | null)[];
 }
 
+/** The column that margins start from. */
+export interface RequiredColumn {
+  readonly place: number;
+  readonly name: string;
+  /** Whether a margin can start from this value of the column. */
+  readonly isUsable: (value: number) => boolean;
+}
+
 export class ScoringModel {
   /** The active party's own columns that a score needs: features that trees split on, then the base margin. */
   readonly features: readonly string[];
@@ -88,9 +96,9 @@ export class ScoringModel {
   }
 
   /** The column that every row must have; null if there is none. */
-  get requiredColumn(): { readonly place: number; readonly name: string } | null {
+  get requiredColumn(): RequiredColumn | null {
     const place = this.#baseMarginPlace;
-    return place === -1 ? null : { place, name: this.features[place] };
+    return place === -1 ? null : { place, name: this.features[place], isUsable: Number.isFinite };
   }
 
   /**

@@ -51,7 +51,7 @@ test("an id without a base margin gets its own error, and no party is asked abou
     features: ["income", "log_exposure"],
     categoryNames: [null, null],
     contributionNames: () => [],
-    requiredColumn: { place: 1, name: "log_exposure" },
+    requiredColumn: { place: 1, name: "log_exposure", isUsable: (value) => value > -1 },
     normalise: [],
     requestIdsMax: 9,
     unknownAsMissing: true,
@@ -68,11 +68,13 @@ test("an id without a base margin gets its own error, and no party is asked abou
     rows: [
       { id: "a", features: { income: null, log_exposure: -0.5 } },
       { id: "b", features: { income: 3, log_exposure: null } },
+      { id: "c", features: { income: 3, log_exposure: -2 } },
     ],
   });
   expect(predictions).toEqual([
     { id: "a", prediction: 0.25 },
     { id: "b", error: { code: "CELL_UNPARSABLE", message: "'log_exposure', the base margin, is missing" } },
+    { id: "c", error: { code: "CELL_UNPARSABLE", message: "'log_exposure', the base margin, is missing" } },
   ]);
   expect(asked).toEqual([[Float32Array.of(NaN), Float32Array.of(-0.5)]]);
 });

@@ -8,7 +8,7 @@ import { likeliestClass } from "../../data/prediction-columns.ts";
 import type { CategoryNames } from "../../gbdt/split/split-test.ts";
 import type { RowSource } from "../features/row-source.ts";
 import { wantedColumns } from "../run-predict.ts";
-import { modelCode } from "../scoring-model.ts";
+import { modelCode, type RequiredColumn } from "../scoring-model.ts";
 import { unknownRow } from "../../protocol/passive/split-outcomes.ts";
 import { type PredictResponse, predictRequest, type Problem, requestMistake, wantedBy } from "./messages.ts";
 import { isExplanation, type Wanted } from "../wanted.ts";
@@ -24,7 +24,7 @@ export interface EndpointOptions {
   /** Per feature the categories that the model splits on; null of numbers. */
   readonly categoryNames: readonly CategoryNames[];
   /** The one of them that every row must have; null if there is none. */
-  readonly requiredColumn: { readonly place: number; readonly name: string } | null;
+  readonly requiredColumn: RequiredColumn | null;
   /** The names of SHAP values, of one class. */
   readonly contributionNames: (wanted: Wanted) => readonly string[];
   readonly normalise: readonly Normalisation[];
@@ -168,7 +168,7 @@ export class PredictEndpoint {
     const values = valuesOf(id);
     if (!(values instanceof Float32Array)) return { given, problem: values };
     const { requiredColumn: required } = this.#options;
-    if (required !== null && Number.isNaN(values[required.place]))
+    if (required !== null && !required.isUsable(values[required.place]))
       return {
         given,
         problem: { code: "CELL_UNPARSABLE", message: `'${required.name}', the base margin, is missing` },
