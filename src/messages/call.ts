@@ -154,6 +154,8 @@ export interface CallFacts<
 > {
   /** What the call belongs to. Traffic of predictions is not counted as traffic of training. */
   readonly part: "attempt" | "tree" | "prediction";
+  /** A vetting has it too; left out: a passive party refuses it there, since it could reveal sides of people. */
+  readonly isOfVettings?: true;
   /** What its messages reveal. */
   readonly observes?: Observed;
   /** The fields of the ledger that it defines. */

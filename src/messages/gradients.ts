@@ -6,6 +6,7 @@ type GradientChunk = Pick<ActiveGradients, "tree" | "sequence" | "scheme" | "sam
 
 const gradients = call<"gradients">()({
   part: "tree",
+  isOfVettings: true,
   entries: {
     sample: { tag: 3, sender: "active", about: "tree", words: "the sample" },
     gradients: {

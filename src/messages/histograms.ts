@@ -35,6 +35,7 @@ type NodeEntry = "members" | "node gradients" | "answer" | "sums";
 
 const histograms = call<"histograms">()({
   part: "tree",
+  isOfVettings: true,
   /**
    * An answer has two entries, because its ciphertexts are re-randomised each time: `sums` are the ciphertexts, and
    * `answer` is everything else, which can be recomputed from the opened data.

@@ -4,6 +4,7 @@ import { call, noBytes, type Note, observation, ofAllPieces } from "./call.ts";
 
 const join = call<"join">()({
   part: "attempt",
+  isOfVettings: true,
   entries: {
     terms: { tag: 0, sender: "active", about: "attempt", words: "the terms of the job" },
   },
@@ -34,6 +35,7 @@ function termsOf(hello: ActiveHello): ActiveHello {
 
 const setUp = call<"setUp">()({
   part: "attempt",
+  isOfVettings: true,
   entries: {
     "set-up": {
       tag: 1,
@@ -117,6 +119,7 @@ const setUp = call<"setUp">()({
 /** Where members are hidden: hints, which link the answers of each candidate over all trees. */
 const hints = call<"hints">()({
   part: "attempt",
+  isOfVettings: true,
   entries: {
     hints: { tag: 13, sender: "passive", about: "attempt", words: "the hints", ofPieces: ofAllPieces },
   },

@@ -13,7 +13,8 @@ import { codecBounds } from "../base/parameters/parameters.ts";
 import { oneHotBelow, shapeOf } from "../gbdt/vet/column-bins.ts";
 import { rootId } from "../gbdt/tree/grow.ts";
 import type { BinnedFeature } from "../gbdt/split/binning.ts";
-import type { PassiveColumnSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
+import { factsOf } from "../messages/table.ts";
+import { type PassiveColumnSchema, PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import type { AgreedParameters } from "./job-parameters.ts";
 
 /** Labels of 0 and 1 need no more: a passive party refuses a finer grid, which would have room for marks. */
@@ -46,15 +47,9 @@ export function checkVetted({ vetting }: AgreedParameters, node: number): void {
     throw new TandemError("PROTOCOL_STATE", `node ${node} was requested in a vetting, which has the root only`);
 }
 
-const answeredCalls: ReadonlySet<string> = new Set([
-  "join",
-  "setUp",
-  "hints",
-  "gradients",
-  "histograms",
-  "finishTree",
-  "finishJob",
-]);
+const answeredCalls: ReadonlySet<string> = new Set(
+  PassiveParty.methods.filter((method) => factsOf(method).isOfVettings === true).map(({ localName }) => localName),
+);
 
 /** The handlers of a vetting: others would reveal sides of people. */
 export function vettingCalls<Answers extends object>(answers: Answers, missing: (name: string) => never): Answers {
