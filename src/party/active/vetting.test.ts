@@ -1,12 +1,16 @@
 /** What a passive party accepts as a vetting, and how much room its sums have for marks. */
 import { describe, expect, test } from "vitest";
+import { TandemError } from "../../base/error.ts";
 import { codecWith } from "../../base/parameters/parameters.ts";
 import { gradientLayout } from "../../codec/gradient-layout.ts";
+import { sourceNames } from "../../data/sources/registry.ts";
 import { vettingGradients } from "../../gbdt/vet/vet-sums.ts";
 import { resolveJob } from "../resolve-job.ts";
-import { vettingTraining } from "./vetting.ts";
+import type { ActiveConfig } from "../config/config.ts";
+import { vettingConfig, vettingTraining } from "./vetting.ts";
 import { type AgreedParameters, agreedParameters } from "../../protocol/job-parameters.ts";
-import { checkVetted, impossibleVetting, vettingResolutionBits } from "../../protocol/vetting.ts";
+import { checkVetted, impossibleVetting, vettingCalls, vettingResolutionBits } from "../../protocol/vetting.ts";
+import { PassiveParty } from "../../wire/generated/tandem/v1/tandem_pb.ts";
 
 const agreed = agreedParameters({
   ...resolveJob({}),
@@ -40,6 +44,29 @@ describe("a passive party's terms of a vetting", () => {
     expect(() => checkVetted(agreed, 1)).toThrow(/node 1 was requested in a vetting/);
     expect(() => checkVetted({ ...agreed, vetting: false }, 1)).not.toThrow();
   });
+
+  test("have the calls up to the sums of the root, and none that reveals sides of people", () => {
+    const handlers = Object.fromEntries(PassiveParty.methods.map(({ localName: name }) => [name, () => name]));
+    const calls = vettingCalls(handlers, (name) => {
+      throw new TandemError("PROTOCOL_STATE", `no ${name}`);
+    });
+    const answered = Object.entries(calls).filter(([name, call]) => {
+      try {
+        return call() === name;
+      } catch {
+        return false;
+      }
+    });
+    const names = ["join", "setUp", "hints", "gradients", "histograms", "finishTree", "finishJob"];
+    expect(answered.map(([name]) => name)).toEqual(names);
+  });
+});
+
+test.each(sourceNames)("a vetting reads the rows of data.%s, as training does", (source) => {
+  const data = { label: "defaulted", features: "all", [source]: "where it is", monotone_constraints: { age: 1 } };
+  const config = { name: "bank", data, job: resolveJob({}), output: {} } as unknown as ActiveConfig;
+  const { data: vetted } = vettingConfig(config, "vet", 10);
+  expect(vetted).toMatchObject({ label: "defaulted", [source]: "where it is", monotone_constraints: {} });
 });
 
 test("sums of 30,000 people have room for the marks of 43 people, half of what training has", () => {

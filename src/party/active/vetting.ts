@@ -8,6 +8,7 @@ import { assert } from "../../base/assert.ts";
 import { TandemError } from "../../base/error.ts";
 import { codecWith, resolveParameters } from "../../base/parameters/parameters.ts";
 import { rowsWhere } from "../../base/rows/row-numbers.ts";
+import { sourceIn } from "../../data/sources/registry.ts";
 import { objectiveFor } from "../../gbdt/objective/objectives.ts";
 import { trainingParameters, type TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
 import { oneHotBelow } from "../../gbdt/vet/column-bins.ts";
@@ -55,10 +56,9 @@ export function vettingConfig(given: ActiveConfig, name: string, binsMax: number
   const privacy = withSums(job.privacy);
   const { id, label, positive, features, missing, categorical, normalise, duplicates, format, header } = data;
   const kept = { id, label, positive, features, missing, categorical, normalise, duplicates, format, header };
-  const { path, command, sql, postgres, mysql } = data;
   return {
     ...given,
-    data: { ...kept, path, command, sql, postgres, mysql, monotone_constraints: {}, interaction_constraints: {} },
+    data: { ...kept, ...sourceIn(data), monotone_constraints: {}, interaction_constraints: {} },
     warm_start: undefined,
     compare_alone: false,
     job: {
