@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Storage } from "../../base/files/storage.ts";
 import type { Emit } from "../../record/events.ts";
+import type { PartyTable } from "../../data/dataset.ts";
 import type { PassiveConfig } from "../config/config.ts";
 import { DataCache } from "../tables/data-cache.ts";
 import type { JoinedTable } from "../tables/joined-tables.ts";
@@ -9,11 +10,17 @@ import { withOwnFiles } from "../own-files.ts";
 import type { DistinctTable } from "../tables/party-data.ts";
 import type { PassiveCheckpointsOptions } from "./checkpoints.ts";
 
+interface ReadTable extends Pick<PartyTable, "featureNames" | "categories"> {
+  readonly rows: number;
+}
+
 export class PassiveFiles {
   readonly config: PassiveConfig;
   readonly storage: Storage;
   readonly data: DataCache;
   readonly emit: Emit;
+  /** The own table when it was last read completely; until then an empty one. Probes do not read it again. */
+  lastRead: ReadTable = { rows: 0, featureNames: [] };
 
   constructor(config: PassiveConfig, storage: Storage, emit: Emit) {
     this.config = config;
@@ -22,6 +29,10 @@ export class PassiveFiles {
       emit({ type: "notice", party: config.name, words }),
     );
     this.emit = emit;
+  }
+
+  noteRead({ ids, table: { featureNames, categories } }: JoinedTable): void {
+    this.lastRead = { rows: ids.ids.length, featureNames, ...(categories && { categories }) };
   }
 
   table(): Promise<JoinedTable> {
