@@ -14,7 +14,7 @@ import {
   describeBounds,
   paperSlotBits,
 } from "../base/parameters/parameters.ts";
-import { defenceNames, defences, isOn } from "../privacy/defences/defences.ts";
+import { countingDefences } from "../privacy/defences/defences.ts";
 import { trainingParameters } from "../gbdt/parameters/training-parameters.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import type { Minimums } from "../gbdt/split/offered-candidates.ts";
@@ -177,7 +177,7 @@ function minimumsBelowRoot(agreed: AgreedParameters, policy: PolicyConfig): read
     ...(["min_instances_per_node", "min_instances_per_candidate", "min_instances_per_tree"] as const).filter(
       (name) => policy[name] > 1,
     ),
-    ...defenceNames.filter((name) => "countsMembers" in defences[name] && isOn(agreed.defences[name])),
+    ...countingDefences(agreed.defences),
   ];
   if (minimums.length === 0) return [];
   return [

@@ -9,6 +9,7 @@ import { gradientRoundCount } from "../gbdt/boost/gradient-rounds.ts";
 import { categoryCountMax } from "../gbdt/split/category-binning.ts";
 import { nodesPerOutput } from "../party/job-grid.ts";
 import { binningOf, type BinningParameters, binTable } from "../party/tables/party-data.ts";
+import { countingDefences } from "../privacy/defences/defences.ts";
 import { listCandidates, mostFrequentBins } from "../scheme/candidates/candidate-plan.ts";
 import type { CostModel, JobShape, PassiveShape, Prediction } from "../scheme/cost-model.ts";
 import { chooseScheme, type SchemeChoice, schemeNamed } from "../scheme/registry.ts";
@@ -83,7 +84,7 @@ export async function estimate(options: SimulateOptions, questions: EstimateQues
   const asked = schemes.find(({ scheme: name }) => name === scheme);
   if (asked?.estimate === undefined || asked.estimate === null)
     throw new TandemError("USAGE", asked?.refusal ?? `there is no scheme '${scheme}'`);
-  const job = { rows: questions.rows ?? rowsOf(prepared), peopleShare: prepared.job.privacy.min_people_share };
+  const job = { rows: questions.rows ?? rowsOf(prepared), counting: countingDefences(prepared.job.privacy) };
   return { ...asked.estimate, scheme, schemes, recommended: recommendation(schemes, job) };
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { countingDefences, noDefences } from "../privacy/defences/defences.ts";
 import type { Estimate } from "./estimate.ts";
 import { recommendation, revealedTexts, type SchemeOutlook } from "./scheme-advice.ts";
 
@@ -25,7 +26,7 @@ function outlook(scheme: "paillier" | "lattice", seconds: number, bytes: number,
   };
 }
 
-const job = { rows: 20_000, peopleShare: 0 };
+const job = { rows: 20_000, counting: [] };
 const paillier = outlook("paillier", 100, 10e6);
 
 test("the faster one, with the link speed from which it is faster", () => {
@@ -56,7 +57,12 @@ test("a lower resolution is stated", () => {
 });
 
 test.each([
-  ["minimums below the root", outlook("lattice", 2, 1), { ...job, peopleShare: 0.01 }, /min_people_share would hold/],
+  [
+    "minimums below the root",
+    outlook("lattice", 2, 1),
+    { ...job, counting: countingDefences({ ...noDefences, min_people_share: 0.01, outcome_bits: 2 }) },
+    /with lattice min_people_share would hold at the root only/,
+  ],
   ["few people", outlook("lattice", 2, 11e6), { ...job, rows: 500 }, /with few instances/],
   ["a slow kernel", outlook("lattice", 200, 1), job, /would not be faster \(native kernel\)/],
 ])("Paillier with %s", (_name, lattice, shape, why) => {

@@ -39,10 +39,10 @@ export const revealedTexts: Readonly<Record<Membership, readonly string[]>> = {
   ],
 };
 
-/** @param peopleShare the job's min_people_share */
+/** @param counting defences of the job that count the instances of nodes */
 export function recommendation(
   schemes: readonly SchemeOutlook[],
-  { rows, peopleShare }: { readonly rows: number; readonly peopleShare: number },
+  { rows, counting }: { readonly rows: number; readonly counting: readonly string[] },
 ): Recommendation {
   const [sent, hidden] = (["sent", "hidden"] as const).map((kind) =>
     quickest(schemes.filter(({ membership }) => membership === kind)),
@@ -53,8 +53,8 @@ export function recommendation(
       scheme: (sent ?? hidden)?.scheme ?? schemes[0].scheme,
       why: `the other cannot train this job: ${refused?.refusal ?? ""}`,
     };
-  if (peopleShare > 0)
-    return { scheme: sent.scheme, why: `with ${hidden.scheme} min_people_share would hold at the root only` };
+  if (counting.length > 0)
+    return { scheme: sent.scheme, why: `with ${hidden.scheme} ${counting.join(", ")} would hold at the root only` };
   const [slow, quick] = [sent.estimate, hidden.estimate];
   if (rows < fewRows && bytesOf(quick) > bytesOf(slow))
     return { scheme: sent.scheme, why: `with few instances the hints of ${hidden.scheme} cost more than they save` };

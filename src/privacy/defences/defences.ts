@@ -75,6 +75,11 @@ export function namedDefences(values: Defences): Partial<Defences> {
   return Object.fromEntries(named.map((name) => [name, values[name]]));
 }
 
+/** Those that are on and count the instances of nodes: where members are hidden, they hold at the root only. */
+export function countingDefences(values: Defences): readonly DefenceName[] {
+  return defenceNames.filter((name) => "countsMembers" in defences[name] && isOn(values[name]));
+}
+
 /** Whether a job's value reveals more than the demanded one. */
 export function isWeaker(name: DefenceName, value: DefenceValue, demanded: DefenceValue): boolean {
   if (!isOn(demanded)) return false;
