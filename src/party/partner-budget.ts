@@ -16,7 +16,7 @@ import { Exclusive } from "../base/scheduling/exclusive.ts";
 import type { Storage } from "../base/files/storage.ts";
 import { addSpending, nothingSpent, type Spending } from "../privacy/spending.ts";
 import { readBudget, type StoredBudget, writeBudget } from "../store/budget-file.ts";
-import type { PolicyConfig } from "./config/config.ts";
+import type { PolicyConfig } from "./config/policy-config.ts";
 import type { DailyBudgets } from "./daily-budget.ts";
 import type { QuestionCounts } from "./question-counts.ts";
 

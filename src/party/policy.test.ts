@@ -6,7 +6,7 @@ import { resolveParameters } from "../base/parameters/parameters.ts";
 import { noDefences, privacyParameters } from "../privacy/defences/defences.ts";
 import { type AgreedParameters, agreedParameters, proposedParameters } from "../protocol/job-parameters.ts";
 import { ActiveHelloSchema } from "../wire/generated/tandem/v1/tandem_pb.ts";
-import type { PolicyConfig } from "./config/config.ts";
+import type { PolicyConfig } from "./config/policy-config.ts";
 import type { Experiment } from "./experiment.ts";
 import { agreedByPolicy } from "./policy.ts";
 import { resolveJob } from "./resolve-job.ts";

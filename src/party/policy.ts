@@ -25,7 +25,7 @@ import type { SchemeLimits } from "../scheme/scheme.ts";
 import { countSet } from "../wire/bitmap.ts";
 import { peerText } from "../wire/peer-text.ts";
 import { jobSyntax } from "../base/job-name.ts";
-import type { PolicyConfig } from "./config/config.ts";
+import type { PolicyConfig } from "./config/policy-config.ts";
 import type { Experiment } from "./experiment.ts";
 import { impossibleGroups } from "./interaction-groups.ts";
 import { presetHint, weakerDefences } from "./privacy-policy.ts";

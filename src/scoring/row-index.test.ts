@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { unknownRow } from "../protocol/passive/split-outcomes.ts";
-import type { DataConfig } from "../party/config/config.ts";
+import type { DataConfig } from "../party/config/data-config.ts";
 import { CurrentRows } from "./row-index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tandem-rows-"));

@@ -10,7 +10,7 @@ import { TextIndex } from "../base/text/text-index.ts";
 import { categoryNamesPerFeature } from "../data/dataset.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import { unknownRow } from "../protocol/passive/split-outcomes.ts";
-import type { DataConfig } from "../party/config/config.ts";
+import type { DataConfig } from "../party/config/data-config.ts";
 import { DataCache } from "../party/tables/data-cache.ts";
 import type { DistinctTable } from "../party/tables/party-data.ts";
 import type { RowSource } from "./features/row-source.ts";

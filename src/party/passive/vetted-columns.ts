@@ -9,7 +9,7 @@ import type { AgreedParameters } from "../../protocol/job-parameters.ts";
 import type { VettedColumn } from "../../protocol/vetting.ts";
 import { isOn } from "../../privacy/defences/defences.ts";
 import { secretPermutation } from "../../scheme/candidates/secret-permutation.ts";
-import type { PolicyConfig } from "../config/config.ts";
+import type { PolicyConfig } from "../config/policy-config.ts";
 import { stabilityOfOthers } from "../tables/other-rows.ts";
 import type { JobRows } from "./job-rows.ts";
 import type { PassiveCheckpoints } from "./checkpoints.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
-import type { DataConfig } from "../config/config.ts";
+import type { DataConfig } from "../config/data-config.ts";
 import { DataCache } from "./data-cache.ts";
 import { binTable } from "./party-data.ts";
 

@@ -4,7 +4,7 @@ import type { FeatureReading, Notice } from "../../data/feature-columns.ts";
 import { pathTitle } from "../../data/table-parts.ts";
 import { sourceIn, type TableSource } from "../../data/sources/registry.ts";
 import { tableVersion } from "../../data/table-source.ts";
-import type { DataConfig } from "../config/config.ts";
+import type { DataConfig } from "../config/data-config.ts";
 import { joinParts, type JoinedTable, type TablePart } from "./joined-tables.ts";
 import { type DistinctTable, readPartyTable } from "./party-data.ts";
 

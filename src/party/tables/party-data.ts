@@ -11,7 +11,7 @@ import { streamTable } from "../../data/table-source.ts";
 import type { CsvTable, TableRows, TableSink } from "../../data/table-sink.ts";
 import { binFeature, type BinnedFeature } from "../../gbdt/split/binning.ts";
 import { binCategories, oneHotBelow } from "../../gbdt/split/category-binning.ts";
-import type { DataConfig } from "../config/config.ts";
+import type { DataConfig } from "../config/data-config.ts";
 import { groupBits } from "../../protocol/interaction-groups.ts";
 import type { Job } from "../../protocol/job.ts";
 import { checkedLabels, checkFileColumns, type LabelSpec } from "./party-labels.ts";

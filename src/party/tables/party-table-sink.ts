@@ -11,7 +11,7 @@ import { DistinctTexts } from "../../data/distinct-texts.ts";
 import { FeatureSink } from "../../data/feature-sink.ts";
 import { NumberSink } from "../../data/number-sink.ts";
 import type { ColumnSink, CsvTable, TableRows, TableSink } from "../../data/table-sink.ts";
-import type { DataConfig } from "../config/config.ts";
+import type { DataConfig } from "../config/data-config.ts";
 
 /** The active party's columns beside its features. */
 interface OtherColumns {

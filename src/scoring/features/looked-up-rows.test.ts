@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { expectError } from "../../../test/support/expect-error.ts";
 import { noConstraints } from "../../data/feature-constraints.ts";
 import type { FeatureLookup, FoundRows, LookupRequest } from "../../data/lookup/lookup.ts";
-import type { DataConfig } from "../../party/config/config.ts";
+import type { DataConfig } from "../../party/config/data-config.ts";
 import { unknownRow } from "../../protocol/passive/split-outcomes.ts";
 import { LookedUpRows } from "./looked-up-rows.ts";
 

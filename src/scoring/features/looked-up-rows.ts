@@ -9,7 +9,7 @@ import { columnIndex } from "../../data/columns.ts";
 import type { FeatureLookup, FoundRows } from "../../data/lookup/lookup.ts";
 import { RowBatches, type TextRow } from "../../data/query/row-batches.ts";
 import type { TableSink } from "../../data/table-sink.ts";
-import type { DataConfig } from "../../party/config/config.ts";
+import type { DataConfig } from "../../party/config/data-config.ts";
 import { readPartyRows } from "../../party/tables/party-data.ts";
 import { normaliseId } from "../../psi/normalise.ts";
 import { RowIndex } from "../row-index.ts";

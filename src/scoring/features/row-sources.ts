@@ -1,7 +1,7 @@
 /** From a config to where a party's features are found when people are scored. */
 import { withPackages } from "../../base/optional-package.ts";
 import type { FeatureLookup } from "../../data/lookup/lookup.ts";
-import type { DataConfig } from "../../party/config/config.ts";
+import type { DataConfig } from "../../party/config/data-config.ts";
 import type { FeaturesConfig, ScoringConfig } from "../../party/config/scoring-config.ts";
 import type { DataCache } from "../../party/tables/data-cache.ts";
 import { CurrentRows } from "../row-index.ts";

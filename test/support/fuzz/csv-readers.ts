@@ -12,7 +12,7 @@ import { noConstraints } from "../../../src/data/feature-constraints.ts";
 import { type TableLimits, tableLimits } from "../../../src/data/limits.ts";
 import type { TableReading } from "../../../src/data/table-reading.ts";
 import type { ColumnSink, TableSink } from "../../../src/data/table-sink.ts";
-import type { DataConfig } from "../../../src/party/config/config.ts";
+import type { DataConfig } from "../../../src/party/config/data-config.ts";
 import { PartyTableSink } from "../../../src/party/tables/party-table-sink.ts";
 import type { FuzzFormat, FuzzTarget, Outcome } from "./fuzz-format.ts";
 import { mutated, oneOf } from "./mutate.ts";

@@ -7,7 +7,7 @@ import { CategoryBook } from "../../../src/data/category-book.ts";
 import { idColumn } from "../../../src/data/columns.ts";
 import { featureColumns } from "../../../src/data/feature-columns.ts";
 import { readKeptTable } from "../../../src/data/kept-table.ts";
-import type { DataConfig } from "../../../src/party/config/config.ts";
+import type { DataConfig } from "../../../src/party/config/data-config.ts";
 import { readPartyTable } from "../../../src/party/tables/party-data.ts";
 import type { FuzzFormat, FuzzTarget } from "./fuzz-format.ts";
 import { mutated, oneOf } from "./mutate.ts";
