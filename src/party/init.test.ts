@@ -61,7 +61,7 @@ test("the commands say what to do next, and what is wrong", async () => {
   expect(made).toMatchObject({ exitCode: 0, stderr: "" });
   expect(made.stdout).toMatch(/fingerprint: {2}[0-9a-f]{64}[\s\S]*tandem party -c/);
   expect(made.stdout).toContain(
-    "Next: send this party's name and fingerprint to the active party. Write that party's name, its fingerprint,\n",
+    "Next: send this party's name and fingerprint to the active party. Write that party's name and fingerprint,\n",
   );
   const printed = await tandem("fingerprint", join(directory, "certificate.pem"));
   expect(made.stdout).toContain(printed.stdout.trim());

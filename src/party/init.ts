@@ -137,8 +137,9 @@ policy:
   # What one active party may have, all jobs together. Without a line there is no limit. What it may ask for in a day
   # has limits in any case: docs/config.md, policy.budget.daily.ids.
   # budget:
-  #   sums_per_person: 0.02      # exact sums; at 0.05 half of your columns can be computed, at 0.1 all of them
-  #   noisy_sums_per_person: 1   # sums with noise, and candidates of which the best was compared
+  #   sums_per_person: 1         # sums without noise: with guarded and strict those of best candidates only; with exact
+  #                              # half of your columns can be computed at 0.05, and all of them at 0.1
+  #   noisy_sums_per_person: 1   # sums with noise
   #   outcomes_per_person: 500   # how often the side of a person at a won split is revealed
   #   scored_people: 100000
 

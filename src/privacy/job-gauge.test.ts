@@ -35,6 +35,11 @@ test("the number and what it means", () => {
   expect(textOf({ defences: { ...noDefences, answer_noise: 0.01 }, depth: 6 }), "noise that hides no instance").toMatch(
     /exact sums .* nearly all/,
   );
+  // Of 7 nodes of a tree of depth 3 a candidate may be opened, siblings included: two numbers each.
+  expect(textOf({ defences: { ...noDefences, hidden_sums: true } })).toBe(
+    "bank gets up to 0.032 exact sums per person of shop, of the best candidate of each node only: " +
+      "'tandem audit' shows what can be proven from them.",
+  );
   expect(textOf({ validationRows: 20_250 }), "sums are over a tenth").toMatch(/0.27 exact sums .* nearly all/);
 });
 

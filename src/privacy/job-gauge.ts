@@ -12,6 +12,8 @@ export interface JobGauge {
   readonly sumsPerPerson: number;
   /** The sums have enough noise to hide single instances. */
   readonly isNoisy: boolean;
+  /** Of each node only the sums of the best candidate are opened. */
+  readonly hidesSums: boolean;
   /** The number of common instances is not known before alignment: the bound holds if all are common. */
   readonly isBeforeAlignment: boolean;
 }
@@ -48,6 +50,7 @@ export function gaugeOf(facts: GaugedFacts): JobGauge | null {
     passive,
     sumsPerPerson: trees * (sumsPerPerson + noisySumsPerPerson),
     isNoisy: hidesSingleInstances(answerNoise),
+    hidesSums,
     isBeforeAlignment: facts.alignment !== null && facts.alignment.passiveIds === null,
   };
 }
@@ -60,13 +63,13 @@ const meaning = {
 } as const;
 
 export function gaugeText(gauge: JobGauge): string {
-  const { active, passive, sumsPerPerson, isNoisy, isBeforeAlignment } = gauge;
+  const { active, sumsPerPerson, isBeforeAlignment } = gauge;
   const many = roundedUp(sumsPerPerson);
   const half = roundedUp(2 * sumsPerPerson);
   const condition = isBeforeAlignment
     ? ` That holds if all of ${active}'s rows are common; with half of them common it is ${half}.`
     : "";
-  return `${bound({ active, passive, sumsPerPerson, isNoisy }, many)}${condition}`;
+  return `${bound(gauge, many)}${condition}`;
 }
 
 /** To two digits: a bound is not rounded down. */
@@ -76,7 +79,12 @@ function roundedUp(value: number): number {
   return Number((Math.ceil(value / unit - 1e-9) * unit).toPrecision(2));
 }
 
-function bound({ active, passive, sumsPerPerson, isNoisy }: Omit<JobGauge, "isBeforeAlignment">, many: number): string {
+function bound({ active, passive, sumsPerPerson, isNoisy, hidesSums }: JobGauge, many: number): string {
+  if (hidesSums)
+    return (
+      `${active} gets up to ${many} exact sums per person of ${passive}, of the best candidate of each node only: ` +
+      "'tandem audit' shows what can be proven from them."
+    );
   return isNoisy
     ? `${active} gets up to ${many} sums per person of ${passive}, with noise: ` +
         "'tandem audit' shows how much they reveal at most."

@@ -172,7 +172,7 @@ export class IdCollector {
       throw new TandemError(
         "ID_DUPLICATE",
         `${source}: ${lineNoun}s ${lines}${more} have the same id${how}; ` +
-          "remove one of each, or keep the first or the last of them",
+          "remove one of each, or keep one by 'data.duplicates: first' or 'last' in the config",
       );
     }
     for (const [index, row] of this.#laterRows) rows[index] = row;

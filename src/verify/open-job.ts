@@ -84,12 +84,12 @@ export async function openActive(given: ActiveConfig): Promise<Opening> {
   };
 }
 
-/** The scheme may have used a lower resolution than requested: the evidence has the actual one. */
+/** The job may have used a lower resolution than requested: the evidence has the actual one. */
 function withCodecOf(job: Job, facts: Facts): Job {
-  const { codec, scheme } = job;
+  const { codec, scheme, privacy } = job;
   const done = Number(facts["codec.resolution_bits"]);
-  const isCoarser = scheme !== defaultScheme && done < codec.resolution_bits; // Paillier takes what is requested
-  return isCoarser ? { ...job, codec: { ...codec, resolution_bits: done } } : job;
+  const mayBeCoarser = scheme !== defaultScheme || privacy.hidden_sums; // otherwise Paillier takes what is requested
+  return mayBeCoarser && done < codec.resolution_bits ? { ...job, codec: { ...codec, resolution_bits: done } } : job;
 }
 
 /** @throws TandemError CHECKPOINT if the data is not what was committed to, FILE_UNREADABLE without a record */

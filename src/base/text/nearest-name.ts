@@ -15,7 +15,10 @@ export function didYouMean(name: unknown, candidates: readonly string[]): string
   return nearest === null ? "" : `; did you mean '${nearest}'?`;
 }
 
-/** The candidate with the smallest edit distance; null if none is within a third of the longer name's length. */
+/**
+ * The candidate with the smallest edit distance. If none is within a third of the longer name's length: the only one
+ * that contains the name, as "default.payment" contains "default"; otherwise null.
+ */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Infinity;
@@ -24,7 +27,16 @@ export function nearestName(name: string, candidates: readonly string[]): string
     const isNear = distance * 3 <= Math.max(name.length, candidate.length);
     if (isNear && distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best;
+  return best ?? onlyOneWith(name, candidates);
+}
+
+/** Shorter names are in others by chance. */
+const containedMin = 4;
+
+function onlyOneWith(part: string, candidates: readonly string[]): string | null {
+  if (part.length < containedMin) return null;
+  const found = candidates.filter((candidate) => candidate.toLowerCase().includes(part.toLowerCase()));
+  return found.length === 1 ? found[0] : null;
 }
 
 /** The first dozen names, and how many more there are. */

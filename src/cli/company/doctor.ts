@@ -57,7 +57,10 @@ async function runDoctor(flags: DoctorFlags): Promise<void> {
         seconds,
       })}\n`,
     );
-  else process.stdout.write(`${all.length} checks in ${seconds} s: ${failures} failed, ${warnings} warnings\n`);
+  else
+    process.stdout.write(
+      `${all.length} ${all.length === 1 ? "check" : "checks"} in ${seconds} s: ${failures} failed, ${warnings} warnings\n`,
+    );
   if (failures > 0) process.exitCode = 2;
 }
 

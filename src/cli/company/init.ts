@@ -54,13 +54,14 @@ export function initCommand(): Command {
 
 function nextSteps(role: "active" | "passive", configPath: string, fingerprint: string): string {
   const other = role === "active" ? "passive" : "active";
+  const theirs = role === "active" ? "name, address and fingerprint" : "name and fingerprint";
   const run = role === "active" ? `tandem train -c ${configPath}` : `tandem party -c ${configPath}`;
   return [
     `Wrote ${configPath}, a secret key next to it (key.pem: keep it here) and a certificate.`,
     "",
     `This party's fingerprint:  ${fingerprint}`,
     "",
-    `Next: send this party's name and fingerprint to the ${other} party. Write that party's name, its fingerprint,`,
+    `Next: send this party's name and fingerprint to the ${other} party. Write that party's ${theirs},`,
     `and where your data is, into ${configPath}. Then run: ${run}`,
     "",
   ].join("\n");

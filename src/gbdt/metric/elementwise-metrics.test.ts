@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { poissonNloglik } from "./likelihood-metrics.ts";
-import { error, logloss, mae, rmse } from "./elementwise-metrics.ts";
+import { error, logloss, mae, rmse, rmsle } from "./elementwise-metrics.ts";
 import { logGamma } from "./likelihood-metrics.ts";
 
 describe("metrics of single predictions", () => {
   it("follow their definitions", () => {
     expect(logloss([0.8, 0.3], [1, 0])).toBeCloseTo(-(Math.log(0.8) + Math.log(0.7)) / 2, 14);
     expect(rmse([1, 5], [2, 2])).toBeCloseTo(Math.sqrt(5), 14);
+    expect(rmsle([Math.E - 1, 5], [0, 5])).toBeCloseTo(Math.sqrt(1 / 2), 14);
+    expect(rmsle([-2, 5], [0, 5]), "no logarithm").toBe(NaN);
     expect(mae([1, 5], [2, 2])).toBe(2);
     expect(error([0.8, 0.5, 0.6], [1, 1, 0])).toBeCloseTo(2 / 3, 14);
     expect(poissonNloglik([2], [3])).toBeCloseTo(Math.log(6) + 2 - 3 * Math.log(2), 13);

@@ -23,6 +23,12 @@ export const elementwiseMetrics = [
     value: ({ predictions, labels, weights }) => rmse(predictions, labels, weights),
   },
   {
+    name: "rmsle",
+    about: "root mean squared error of log(1 + value); undefined for predictions or labels below -1",
+    fits: ["fraction", "number", "mean"],
+    value: ({ predictions, labels, weights }) => rmsle(predictions, labels, weights),
+  },
+  {
     name: "mae",
     about: "mean absolute error",
     fits: oneNumber,
@@ -78,6 +84,12 @@ export function error(
 /** Root mean squared error. */
 export function rmse(predictions: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
   return Math.sqrt(mean(predictions, labels, weights, (predicted, label) => (predicted - label) ** 2));
+}
+
+/** Root mean squared error of logarithms, for values from -1 on. */
+export function rmsle(predictions: ArrayLike<number>, labels: ArrayLike<number>, weights: Weights = null): number {
+  const square = (predicted: number, label: number): number => (Math.log1p(label) - Math.log1p(predicted)) ** 2;
+  return Math.sqrt(mean(predictions, labels, weights, square));
 }
 
 /** Mean absolute error. */

@@ -21,6 +21,14 @@ test("a coarser grid than requested is reported; the stored resolution is used a
   expect(taken({}, 15)).toEqual({ bits: 15, events: [{ ...said, resolutionBits: 15 }] });
 });
 
+test("a grid that is coarser for hidden sums is reported as such, and not where the scheme needs a coarser one", () => {
+  const hidden = taken({ scheme: "paillier", privacy: { hidden_sums: true } });
+  expect(hidden.bits).toBe(12);
+  expect(hidden.events).toMatchObject([{ asked: 24, resolutionBits: 12, isForHiddenSums: true }]);
+  const [ofScheme] = taken({}).events;
+  expect(ofScheme).not.toHaveProperty("isForHiddenSums");
+});
+
 test("nothing is reported for the requested grid", () => {
   expect(taken({ codec: { resolution_bits: 12 } })).toEqual({ bits: 12, events: [] });
   expect(taken({ scheme: "paillier" })).toEqual({ bits: 24, events: [] });

@@ -1,6 +1,7 @@
 /** The resolution of a job: the requested one, or the finest that its scheme supports. */
 import type { Emit } from "../../record/events.ts";
 import type { TrainingParameters } from "../../gbdt/parameters/training-parameters.ts";
+import { hiddenSumsCodec } from "../../protocol/hidden-sums.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { codecOfJob } from "../job-grid.ts";
 
@@ -21,7 +22,10 @@ export function withCodecOfJob(
   const { codec: asked, scheme } = job;
   const codec = stored === undefined ? codecOfJob({ ...job, training }, rows) : { ...asked, resolution_bits: stored };
   const { resolution_bits: resolutionBits } = codec;
-  if (resolutionBits < asked.resolution_bits)
-    emit({ type: "resolution", party, job: job.name, resolutionBits, asked: asked.resolution_bits, scheme });
+  if (resolutionBits < asked.resolution_bits) {
+    const isForHiddenSums = job.privacy.hidden_sums && resolutionBits === hiddenSumsCodec(asked, rows).resolution_bits;
+    const cause = isForHiddenSums ? { isForHiddenSums } : {};
+    emit({ type: "resolution", party, job: job.name, resolutionBits, asked: asked.resolution_bits, scheme, ...cause });
+  }
   return { ...config, job: { ...job, codec } };
 }

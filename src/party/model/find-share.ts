@@ -3,6 +3,7 @@ import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TandemError } from "../../base/error.ts";
 import { type ActiveShare, readActiveShare } from "../../store/share-files.ts";
+import { didYouMean } from "../../base/text/nearest-name.ts";
 import { jobSyntax } from "../../base/job-name.ts";
 import type { ActiveConfig } from "../config/config.ts";
 import { readReference } from "./registered-share.ts";
@@ -32,13 +33,19 @@ export async function findActiveShare(named: string, { output }: Pick<ActiveConf
   if (known !== null) return known;
   throw new TandemError(
     "MODEL_UNKNOWN",
-    `there is no model '${named}': neither a finished job in ${output.directory} nor a folder with a share.json`,
+    `there is no model '${named}': neither a finished job in ${output.directory} nor a folder with a share.json` +
+      didYouMean(named, await jobsIn(output.directory)),
   );
+}
+
+/** Finished or not: a name is only proposed. */
+async function jobsIn(directory: string): Promise<string[]> {
+  return (await readdir(directory).catch((): string[] => [])).toSorted();
 }
 
 /** Looks through the finished jobs. A share that cannot be read is not the one. */
 async function shareOfModel(model: string, directory: string): Promise<ActiveShare | null> {
-  for (const job of (await readdir(directory).catch((): string[] => [])).toSorted()) {
+  for (const job of await jobsIn(directory)) {
     const share = await readActiveShare(join(directory, job, "share.json")).catch(() => null);
     if (share?.model === model) return share;
   }

@@ -26,6 +26,13 @@ const slot: z.ZodMiniType<Slot> = z.object({
     z.object({ largest: whole, excess: whole, max: whole, people: whole, maskBits: z.exactOptional(countUpTo(128)) }),
   ),
 });
+function coarserBecause(scheme: string, isForHiddenSums = false): string {
+  if (isForHiddenSums) return "hidden sums are compared with fewer bits (docs/hidden-sums.md)";
+  return scheme === "curve"
+    ? "with more, decrypting sums of this many people would take too long (docs/curve.md)"
+    : `with this many people and trees, more would let answers of the ${scheme} scheme reveal more than sums`;
+}
+
 /** The slot layout as the job uses it, with the proof that no sum overflows. */
 const layoutSummary = z.object({
   scheme: text,
@@ -85,15 +92,14 @@ export const trainingEvents = {
       },
     },
   ),
-  /** At the active party: its scheme rounds gradients more coarsely than requested. */
+  /** At the active party: gradients are rounded more coarsely than requested, for hidden sums or for the scheme. */
   resolution: event(
-    { job: text, scheme: text, asked: count, resolutionBits: count },
+    { job: text, scheme: text, asked: count, resolutionBits: count, isForHiddenSums: z.exactOptional(flag) },
     {
       terminal: {
         of: "any",
-        line: ({ party, resolutionBits, asked, scheme }) =>
-          `${party}: resolution_bits ${resolutionBits} instead of ${asked}: with this many people and trees, more ` +
-          `would let answers of the ${scheme} scheme reveal more than sums`,
+        line: ({ party, resolutionBits, asked, scheme, isForHiddenSums }) =>
+          `${party}: resolution_bits ${resolutionBits} instead of ${asked}: ${coarserBecause(scheme, isForHiddenSums)}`,
       },
       fold: (view, { resolutionBits }) => {
         view.parameters = { ...view.parameters, resolution_bits: resolutionBits };
