@@ -13,7 +13,7 @@ const enough = { heapMegabytes: 512, silenceMs: 60_000, totalMs: 600_000 };
 
 /** Takes several clock ticks to read. */
 beforeAll(() => {
-  const data = Array.from({ length: 500_000 }, (_, i) => `person ${i}`);
+  const data = Array.from({ length: 200_000 }, (_, i) => `person ${i}`);
   const columnData = [{ name: "x", data, type: "STRING" as const, encoding: "PLAIN" as const }];
   writeFileSync(path, Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize: data.length })));
 });

@@ -96,7 +96,7 @@ describe("noise in scores", () => {
     const scoreNoise = 0.02;
     const { score, parties } = federation(trees, goes, { scoreNoise });
     expect(parties).toHaveLength(2);
-    const count = seedCount({ test: 200, campaign: 400 });
+    const count = seedCount({ test: 120, campaign: 400 });
     const { margins } = await score(0, count);
     const plain = plainMargins(trees, 1, 0.5, count, goes);
     const halfRange = trees.reduce((sum, tree) => {
@@ -195,7 +195,7 @@ test("a product per passive split, on the conditions of the path to it", () => {
 });
 
 describe("the active party's whole view", () => {
-  const batches = seedCount({ test: 90, campaign: 300 });
+  const batches = seedCount({ test: 60, campaign: 300 });
   // Two trees of one weight: going left in exactly one of them gives the same score, whichever it is.
   const twins = (a: number, b: number): OwnerTree[] => [
     [split(1, a), leaf(1), leaf(0)],
