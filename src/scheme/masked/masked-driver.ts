@@ -56,7 +56,7 @@ const headerBytes = 64 << 10;
 const batchMax = 2 ** 32 - 1;
 const openingsMax = 3;
 /** While one batch is computed here, the other is computed by a passive party. */
-const batchesAtOnce = 2;
+export const batchesAtOnce = 2;
 
 export class MaskedDriver {
   readonly #products: Products;

@@ -154,8 +154,10 @@ export class TransferPassive implements PassiveMasking {
     checkCount(matrices, this.#to.length);
     const { width, limbs } = this.#shape;
     const stride = rowCount * width;
-    const shares = new ShareVector(new Uint32Array(this.#conditionCount * stride), limbs, stride);
-    this.#from.forEach(({ places }, i) => shares.add(places, pending[i].finish(corrections[i])));
+    // The active party sends to all conditions, other parties to some.
+    const [ofActive, ...ofOthers] = pending.map((transfer, i) => transfer.finish(corrections[i]));
+    const shares = new ShareVector(ofActive, limbs, stride);
+    ofOthers.forEach((more, i) => shares.add(this.#from[i + 1].places, more));
     const onwards: Uint8Array[] = [];
     for (const [i, { places }] of this.#to.entries()) {
       const sender = this.#senders?.[i];
