@@ -52,7 +52,9 @@ export async function withBenchWorld(
   const root = await mkdtemp(join(tmpdir(), prefix));
   const { tables, bodies } = benchTables(shops, rowCount, seed);
   const world = await ProcessWorld.found(root, tables, {
-    passive: { policy: { min_instances: 1, max_scores_per_person: 1_000_000_000 } },
+    passive: {
+      policy: { min_instances: 1, max_scores_per_person: 1_000_000_000, budget: { daily: { ids: 1_000_000_000 } } },
+    },
     active: {
       align: false,
       insecure_key_bits: keyBits,

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "../arguments.h"
+#include "context.h"
+#include "correlated-calls.h"
 #include "extension.h"
 #include "products.h"
 
@@ -21,13 +23,8 @@ using maximum::KernelName;
 using maximum::kWordsPerBlock;
 using maximum::Leaves;
 
-constexpr napi_type_tag kContextTag = {0x74616e64656d000a, 0x2f6d3b90c5e8714a};
 constexpr napi_type_tag kLeavesTag = {0x74616e64656d000b, 0x2f6d3b90c5e8714a};
 constexpr std::size_t kBlocksMax = 1 << 16;
-
-struct MaximumContext {
-  const Kernel* kernel;
-};
 
 struct NamedKernel {
   KernelName kernel;
@@ -36,16 +33,6 @@ struct NamedKernel {
 // Best first.
 constexpr NamedKernel kKernels[] = {
     {KernelName::kVaes, "vaes"}, {KernelName::kAesni, "aesni"}, {KernelName::kScalar, "scalar"}};
-
-const Kernel& kernelAt(const Arguments& arguments, std::size_t index) {
-  return *static_cast<const MaximumContext*>(arguments.external(index, kContextTag))->kernel;
-}
-
-napi_value undefinedOf(const Arguments& arguments) {
-  napi_value value = nullptr;
-  require(arguments.env(), napi_get_undefined(arguments.env(), &value));
-  return value;
-}
 
 // maximumKernels(): the names of those that this processor can run, best first.
 napi_value kernelsCall(const Arguments& arguments) {
@@ -67,7 +54,7 @@ napi_value createCall(const Arguments& arguments) {
   for (const NamedKernel& entry : kKernels) {
     if (name != entry.name || !maximum::isAvailable(entry.kernel)) continue;
     auto context = std::make_unique<MaximumContext>(MaximumContext{&maximum::kernelOf(entry.kernel)});
-    return wrapExternal(arguments.env(), std::move(context), kContextTag);
+    return wrapExternal(arguments.env(), std::move(context), kMaximumTag);
   }
   throw std::invalid_argument("this processor has no such kernel");
 }
@@ -89,12 +76,6 @@ napi_value createLeavesCall(const Arguments& arguments) {
   for (std::size_t i = 0; i < keys.length; i += kBlockBytes)
     leaves->keys.push_back(std::make_unique<maximum::AesKey>(keys.data + i, kBlockBytes));
   return wrapExternal(arguments.env(), std::move(leaves), kLeavesTag);
-}
-
-// A batch number in two words.
-std::uint64_t batchOf(const Span<std::uint32_t>& place) {
-  check(place.length == 3, "a place has three words");
-  return static_cast<std::uint64_t>(place.data[2]) << 32 | place.data[1];
 }
 
 // maximumFold(leaves, place, columns, sums, threads): the place is a block and the batch.
@@ -237,16 +218,18 @@ napi_value receiverSharesCall(const Arguments& arguments) {
 }  // namespace
 
 std::vector<Entry> maximumEntries() {
-  return {{"maximumKernels", guarded<kernelsCall, 0>},
-          {"createMaximum", guarded<createCall, 1>},
-          {"createMaximumLeaves", guarded<createLeavesCall, 4>},
-          {"maximumFold", guarded<foldCall, 5>},
-          {"maximumColumnHashes", guarded<columnHashesCall, 5>},
-          {"maximumRows", guarded<rowsCall, 3>},
-          {"maximumHashWords", guarded<hashWordsCall, 6>},
-          {"maximumCorrections", guarded<correctionsCall, 12>},
-          {"maximumSenderShares", guarded<senderSharesCall, 12>},
-          {"maximumReceiverShares", guarded<receiverSharesCall, 12>}};
+  std::vector<Entry> entries = {{"maximumKernels", guarded<kernelsCall, 0>},
+                                {"createMaximum", guarded<createCall, 1>},
+                                {"createMaximumLeaves", guarded<createLeavesCall, 4>},
+                                {"maximumFold", guarded<foldCall, 5>},
+                                {"maximumColumnHashes", guarded<columnHashesCall, 5>},
+                                {"maximumRows", guarded<rowsCall, 3>},
+                                {"maximumHashWords", guarded<hashWordsCall, 6>},
+                                {"maximumCorrections", guarded<correctionsCall, 12>},
+                                {"maximumSenderShares", guarded<senderSharesCall, 12>},
+                                {"maximumReceiverShares", guarded<receiverSharesCall, 12>}};
+  for (const Entry& entry : correlatedEntries()) entries.push_back(entry);
+  return entries;
 }
 
 }  // namespace tandem

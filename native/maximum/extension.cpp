@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../threads.h"
+#include "transposition.h"
 
 namespace tandem {
 namespace maximum {
@@ -16,9 +17,6 @@ constexpr std::size_t kRunWords = kRunBlocks * kBlockBytes / 8;
 constexpr std::size_t kDepthMax = 8;
 
 using Run = std::uint64_t[kRunWords];
-
-// Whole blocks at once, which compilers do not do by themselves at every level of optimisation.
-using Block = std::uint64_t __attribute__((vector_size(16), may_alias));
 
 void addTo(std::uint64_t* target, const std::uint64_t* values, std::size_t words) {
   Block* to = reinterpret_cast<Block*>(target);
@@ -61,25 +59,6 @@ void foldRun(const Leaves& leaves, std::size_t tree, StreamPlace place, std::siz
   wipe(left, sizeof left);
 }
 
-// 128 rows and columns exchanged, two words each, the lower first.
-void transpose(std::uint64_t (*square)[2]) {
-  for (std::size_t k = 0; k < 64; k++) std::swap(square[k][1], square[k + 64][0]);
-  constexpr std::uint64_t kMasks[6] = {0x5555555555555555, 0x3333333333333333, 0x0f0f0f0f0f0f0f0f,
-                                       0x00ff00ff00ff00ff, 0x0000ffff0000ffff, 0x00000000ffffffff};
-  for (int level = 5; level >= 0; level--) {
-    const std::size_t step = std::size_t{1} << level;
-    for (std::size_t first = 0; first < kColumns; first += 2 * step) {
-      for (std::size_t k = first; k < first + step; k++) {
-        for (std::size_t word = 0; word < 2; word++) {
-          const std::uint64_t swap = ((square[k][word] >> step) ^ square[k + step][word]) & kMasks[level];
-          square[k + step][word] ^= swap;
-          square[k][word] ^= swap << step;
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void fold(const Leaves& leaves, StreamPlace place, std::size_t blockCount, std::uint32_t* columns, std::uint32_t* sums,
@@ -105,10 +84,10 @@ void fold(const Leaves& leaves, StreamPlace place, std::size_t blockCount, std::
 void rows(const std::uint32_t* columns, std::size_t blockCount, std::uint32_t* result, std::size_t threads) {
   const std::size_t words = kWordsPerBlock * blockCount;
   parallelChunks(blockCount - 1, 16, threads, [&](std::size_t begin, std::size_t end) {
-    std::uint64_t square[kColumns][2];
+    Block square[kColumns];
     for (std::size_t block = begin; block < end; block++) {
       for (std::size_t column = 0; column < kColumns; column++)
-        std::memcpy(square[column], columns + column * words + kWordsPerBlock * block, kBlockBytes);
+        std::memcpy(&square[column], columns + column * words + kWordsPerBlock * block, kBlockBytes);
       transpose(square);
       std::memcpy(result + kColumns * kWordsPerBlock * block, square, sizeof square);
     }

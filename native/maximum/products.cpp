@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../threads.h"
+#include "permutation.h"
 
 namespace tandem {
 namespace maximum {
@@ -17,11 +18,6 @@ using Number = unsigned __int128;
 // Rows that are hashed together, and products that a thread takes at once.
 constexpr std::size_t kRun = 256;
 constexpr std::size_t kProductsAtOnce = 64;
-
-const AesKey& permutation() {
-  static const AesKey key(reinterpret_cast<const std::uint8_t*>("tandem/transfer1"), kBlockBytes);
-  return key;
-}
 
 std::uint8_t* bytesOf(Number* numbers) { return reinterpret_cast<std::uint8_t*>(numbers); }
 

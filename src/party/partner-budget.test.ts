@@ -11,12 +11,15 @@ import { QuestionCounts } from "./question-counts.ts";
 class Disk {
   readonly files = new MemoryDisk();
   writes = 0;
+  /** Writes settle with this. */
+  until: Promise<void> = Promise.resolve();
 
   budgets(limits: BudgetLimits = {}): PartnerBudgets {
     const storage: Storage = {
       ...this.files.storage(),
       write: async (path, contents) => {
         this.writes++;
+        await this.until;
         this.files.put(path, contents);
       },
     };
@@ -107,6 +110,41 @@ test("scores are counted, bounded, and stored ahead", async () => {
   const { scoredPeople } = after.spent("bank");
   expect(scoredPeople).toBeGreaterThanOrEqual(2501);
   expect(scoredPeople).toBeLessThanOrEqual(2601);
+});
+
+test("single scores wait for no disk: more are stored before those in advance are used up", async () => {
+  const disk = new Disk();
+  const budgets = disk.budgets({ scored_people: 125 });
+  await budgets.score("bank", 1);
+  let release = (): void => {};
+  disk.until = new Promise((resolve) => (release = resolve));
+  for (let request = 0; request < 100; request++) await budgets.score("bank", 1); // the disk is slow all the time
+  let isOver = false;
+  const next = budgets.score("bank", 1).then(() => (isOver = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([isOver, budgets.spent("bank").scoredPeople]).toEqual([false, 101]); // only this one waits
+  release();
+  await next;
+  for (let request = 102; request < 125; request++) await budgets.score("bank", 1);
+  await expectError(() => budgets.score("bank", 1), "POLICY", /125 used, 1 requested, 125 allowed/);
+  const after = disk.budgets();
+  expect((await after.readSpent("bank")).scoredPeople).toBeGreaterThanOrEqual(125);
+  expect((await after.readSpent("bank")).scoredPeople).toBeLessThanOrEqual(225);
+});
+
+test("scores that could not be stored are not counted, and later ones are", async () => {
+  const disk = new Disk();
+  const budgets = disk.budgets();
+  await budgets.score("bank", 30); // and 100 more
+  disk.until = Promise.reject(new Error("disk full"));
+  disk.until.catch(() => {});
+  await budgets.score("bank", 90); // of those; storing more fails in the background
+  await expect(budgets.score("bank", 11)).rejects.toThrow(/disk full/);
+  expect(budgets.spent("bank").scoredPeople).toBe(120);
+  await budgets.score("bank", 10);
+  disk.until = Promise.resolve();
+  await budgets.score("bank", 40);
+  expect(budgets.spent("bank").scoredPeople).toBe(170);
 });
 
 test("the scores of a start model must fit the budget before the job begins, and count once", async () => {

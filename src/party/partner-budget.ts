@@ -9,7 +9,7 @@
  * Several jobs of a partner may be under way: each holds what it may still take until it ends, so that no two of them
  * are admitted for the same rest. After a crash nothing is held, and every job is admitted anew.
  *
- * Scores are frequent and stored some in advance; a crash counts a few too many.
+ * Scores are frequent and stored some in advance, so that most wait for no disk; a crash counts a few too many.
  */
 import { TandemError } from "../base/error.ts";
 import { Exclusive } from "../base/scheduling/exclusive.ts";
@@ -25,8 +25,9 @@ export type BudgetLimits = Partial<Omit<PolicyConfig["budget"], "daily">>;
 
 /** Sums of fractions are rounded, depending on their order. */
 const roundingMax = 1 + 1e-9;
-/** Number of scores stored in advance. */
+/** Number of scores stored in advance, and with how many left more are stored. */
 const scoresAhead = 100;
+const scoresAheadMin = 20;
 
 const limitNames = {
   sumsPerPerson: "sums_per_person",
@@ -157,19 +158,44 @@ export class PartnerBudgets {
   async score(active: string, instanceCount: number): Promise<void> {
     if (instanceCount === 0) return;
     await this.daily.charge(active, { ids: instanceCount }, "request");
+    if (this.#takeAhead(active, instanceCount)) return;
     await this.#turns.run(async () => {
       const budget = await this.#of(active);
-      const ahead = this.#ahead.get(active) ?? 0;
-      const spent = { ...budget.spent, scoredPeople: budget.spent.scoredPeople - ahead };
-      this.#check(spent, { ...nothingSpent, scoredPeople: instanceCount }, "request");
-      if (instanceCount <= ahead) {
-        this.#ahead.set(active, ahead - instanceCount);
-        return;
+      if (this.#takeAhead(active, instanceCount)) return; // stored meanwhile
+      this.#check(this.spent(active), { ...nothingSpent, scoredPeople: instanceCount }, "request");
+      const left = this.#ahead.get(active) ?? 0;
+      this.#ahead.set(active, 0); // no other request takes them while they are counted anew
+      try {
+        const scoredPeople = budget.spent.scoredPeople - left + instanceCount + scoresAhead;
+        await this.#store({ ...budget, spent: { ...budget.spent, scoredPeople } });
+        this.#ahead.set(active, scoresAhead);
+      } catch (error) {
+        this.#ahead.set(active, left);
+        throw error;
       }
-      const scoredPeople = spent.scoredPeople + instanceCount + scoresAhead;
-      await this.#store({ ...budget, spent: { ...spent, scoredPeople } });
-      this.#ahead.set(active, scoresAhead);
     });
+  }
+
+  /** Takes scores that are stored already, without waiting. @returns whether there were enough */
+  #takeAhead(active: string, count: number): boolean {
+    const ahead = this.#ahead.get(active) ?? 0;
+    if (count > ahead) return false;
+    this.#check(this.spent(active), { ...nothingSpent, scoredPeople: count }, "request");
+    this.#ahead.set(active, ahead - count);
+    if (ahead >= scoresAheadMin && ahead - count < scoresAheadMin) this.#storeAhead(active);
+    return true;
+  }
+
+  /** Stores more scores in advance, in the background. If that fails, a request that needs them tries and reports it. */
+  #storeAhead(active: string): void {
+    const stored = this.#turns.run(async () => {
+      const budget = await this.#of(active);
+      const more = scoresAhead - (this.#ahead.get(active) ?? 0);
+      const spent = { ...budget.spent, scoredPeople: budget.spent.scoredPeople + more };
+      await this.#store({ ...budget, spent });
+      this.#ahead.set(active, (this.#ahead.get(active) ?? 0) + more);
+    });
+    stored.catch(() => {});
   }
 
   #check(spent: Spending, asked: Spending, what: string): void {

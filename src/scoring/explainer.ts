@@ -76,7 +76,7 @@ export class Explainer {
             (rule) => (isOwnRule(rule) ? rule.feature : null),
             (rule) => (isOwnRule(rule) ? this.#model.placeOf(rule) : others),
           ),
-        goesLeft: this.#model.ownOutcomes(columns),
+        goesLeft: this.#model.ownGoesLeft(columns),
       },
       idCount,
       (row) => starts?.[row] ?? baseMargin,

@@ -67,7 +67,7 @@ export class MaskedScoring implements ScoringProtocol {
         hasIds: true,
         batchEnd: (first, rowsMax) => this.#model.batchEnd(ids, first, rowsMax),
         message: (first, end) => ({ ids: ids.slice(first, end), unknownAsMissing }),
-        ownGoesLeft: this.#model.ownOutcomes(columns),
+        ownOutcomes: this.#model.ownOutcomes(columns),
         baseMargins: this.#model.baseMargins(columns),
       },
       ask,

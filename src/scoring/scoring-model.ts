@@ -8,9 +8,10 @@ import { TandemError } from "../base/error.ts";
 import type { CategoryNames } from "../gbdt/split/split-test.ts";
 import type { SplitRule } from "../gbdt/tree/tree.ts";
 import type { ActiveModel } from "../protocol/active/role.ts";
+import type { WriteOutcomes } from "../scheme/masked/tree-values.ts";
 import type { ActiveShare } from "../store/share-files.ts";
 import { checkBitmap, isSet } from "../wire/bitmap.ts";
-import { addMargins, ownOutcomes, type RowOutcomes } from "../protocol/active/federated-margins.ts";
+import { addMargins, ownOutcomes, ownOutcomesOf, type RowOutcomes } from "../protocol/active/federated-margins.ts";
 import { isOwnRule } from "../protocol/active/federated-tree.ts";
 import type { PassiveOutcomes } from "../wire/generated/tandem/v1/scoring_pb.ts";
 import { messageBytesMax, requirePassiveVersion } from "../wire/version.ts";
@@ -151,13 +152,21 @@ export class ScoringModel {
   }
 
   /** The outcomes of the active party's own splits. @param columns as those of a batch */
-  ownOutcomes(columns: readonly Float32Array[]): (tree: number, node: number, row: number) => boolean {
+  ownGoesLeft(columns: readonly Float32Array[]): (tree: number, node: number, row: number) => boolean {
     return ownOutcomes(this.#model.trees, this.#ownValues(columns));
+  }
+
+  /** The same for many rows at once. */
+  ownOutcomes(columns: readonly Float32Array[]): WriteOutcomes {
+    return ownOutcomesOf(this.#model.trees, (rule) => {
+      const place = this.placeOf(rule);
+      return { values: columns[place], names: this.categoryNames[place] };
+    });
   }
 
   /** The outcomes of all parties' splits. */
   goesLeft(batch: BatchOutcomes): (tree: number, node: number, row: number) => boolean {
-    const own = this.ownOutcomes(batch.columns);
+    const own = this.ownGoesLeft(batch.columns);
     const remote = this.#remoteOutcomes(batch);
     return (tree, node, row) => {
       const at = this.#model.trees[tree][node];

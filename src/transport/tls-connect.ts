@@ -5,6 +5,7 @@ import type { PsiPeer } from "../psi/psi-peer.ts";
 import type { PassivePeer } from "../wire/peer.ts";
 import type { ScoringPeer } from "../wire/scoring-peer.ts";
 import { callsTransport } from "./calls/calls-transport.ts";
+import { reopenedCalls } from "./calls/reopened-calls.ts";
 import { PassiveParty } from "../wire/generated/tandem/v1/tandem_pb.ts";
 import { psiPeerOver } from "./psi-client.ts";
 import type { CallWatch } from "./call-watch.ts";
@@ -61,7 +62,8 @@ export interface TlsScoringPeer extends ScoringPeer {
 }
 
 /**
- * The same for scoring. Scoring calls are stateless: a connection that is lost or dead is replaced.
+ * The same for scoring. Scoring calls are stateless: a connection that is lost or dead is replaced. They share a stream,
+ * which lasts as long as its connection.
  * @param credentials asked for each connection: either side may have renewed its certificate
  */
 export function connectScoring(
@@ -70,10 +72,16 @@ export function connectScoring(
   channel: Channel,
 ): TlsScoringPeer {
   const way = wayTo(name, credentials, channel);
-  const { transport, sessions } = transportTo(way, { isReplaced: true });
+  const { sessions } = transportTo(way, { isReplaced: true });
   const options = { at: way.at, refusal: () => sessions.refusal };
+  const calls = reopenedCalls(async () => {
+    const stream = await sessions.request("POST", callsPath, {}, { endStream: false });
+    const { session } = stream;
+    stream.once("close", () => session?.destroy()); // a server takes one such stream per connection
+    return stream;
+  });
   return {
-    ...scoringPeerOver(name, transport, options, () => sessions.abort()),
+    ...scoringPeerOver(name, calls, options, () => sessions.abort()),
     close: () => {
       sessions.abort();
       way.close();

@@ -35,6 +35,16 @@ export function isSet(bitmap: Uint8Array, position: number): boolean {
   return ((bitmap[position >>> 3] >>> (position & 7)) & 1) === 1;
 }
 
+/** One byte per bit, 0 or 1; also those after the last position. */
+export function unpackedBits(bitmap: Uint8Array): Uint8Array {
+  const bits = new Uint8Array(8 * bitmap.length);
+  for (let byte = 0, at = 0; byte < bitmap.length; byte++, at += 8) {
+    const all = bitmap[byte];
+    for (let bit = 0; bit < 8; bit++) bits[at + bit] = (all >>> bit) & 1;
+  }
+  return bits;
+}
+
 export function countSet(bitmap: Uint8Array, count: number): number {
   return rowLoops().countSet(bitmap, count);
 }

@@ -153,7 +153,8 @@ export function federation(
         hasIds: true,
         batchEnd: (from, rowsMax) => Math.min(end - first, from + rowsMax),
         message: (from, to) => ({ ids: Array.from({ length: to - from }, (_, i) => String(first + from + i)) }),
-        ownGoesLeft: (tree, node, row) => goes(0, tree, node, first + row),
+        ownOutcomes: (tree, node, from, target) =>
+          target.forEach((_, row) => (target[row] = goes(0, tree, node, first + from + row) ? 1 : 0)),
       },
       ask,
     );

@@ -28,18 +28,18 @@
 import { TandemError } from "../../base/error.ts";
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
 import { baseCount, type BaseReceiverKeys, type BaseSenderKeys } from "./base-ot.ts";
-import { transposed } from "./bit-transpose.ts";
-import { bytesOf, hashRows, Streams, words, wordsPerBlock } from "./block-cipher.ts";
+import { words, wordsPerBlock } from "./block-cipher.ts";
+import { MatrixChecks, maskWords, proofBytes, proofOf, withMask } from "./matrix-proof.ts";
 import {
-  type ColumnHashes,
-  columnHashes,
-  MatrixChecks,
-  maskWords,
-  proofBytes,
-  proofOf,
-  withMask,
-} from "./matrix-proof.ts";
-import { addResidues, negatives } from "./residues.ts";
+  heldWords,
+  portableProducts,
+  type ProductKernel,
+  type ReceiverKeys,
+  type RowPiece,
+  type SenderKeys,
+  sentWords,
+  type Shape,
+} from "./product-kernel.ts";
 
 /** Transfers per slice. */
 const chunkCount = 1 << 13;
@@ -49,23 +49,8 @@ const chunkBytes = columnBytes(chunkCount) + proofBytes;
 /** Batch numbers that are remembered one by one; older ones are all refused. */
 const batchesRemembered = 1024;
 
-/** The arithmetic of a matrix: the portable one is the oracle of others. */
-export interface MatrixKernel {
-  readonly columnHashes: ColumnHashes;
-  /** Rows of four words from columns, without the mask at their ends. */
-  rows(columns: Uint32Array, wordCount: number): Uint32Array;
-}
-
-export const portableMatrices: MatrixKernel = {
-  columnHashes,
-  rows: (columns, wordCount) => transposed(columns, wordCount, 0, wordCount - maskWords),
-};
-
-/** How many words belong to one transfer, and how many of them make one integer. */
-export interface Shape {
-  readonly width: number;
-  readonly limbs: number;
-}
+/** Columns of a chunk; used within one slice. */
+const scratch = new Uint32Array(baseCount * heldWords(chunkCount));
 
 /** Bytes of a matrix per transfer, apart from up to matrixBytes(1) for the last of them. */
 export const transferBytes = chunkBytes / chunkCount;
@@ -77,7 +62,7 @@ export function matrixBytes(count: number): number {
 }
 
 function columnBytes(count: number): number {
-  return baseCount * 4 * (Math.ceil(count / 32) + maskWords);
+  return baseCount * 4 * sentWords(count);
 }
 
 /** Numbers that may be used once each. */
@@ -98,16 +83,16 @@ export class SingleUse {
 
 export class TransferSender {
   readonly #secret: Uint32Array;
-  readonly #streams: Streams;
+  readonly #keys: SenderKeys;
   readonly #batches = new SingleUse();
   readonly #checks: MatrixChecks;
-  readonly #kernel: MatrixKernel;
+  readonly #kernel: ProductKernel;
 
-  constructor({ choices, keys }: Pick<BaseReceiverKeys, "choices" | "keys">, kernel: MatrixKernel = portableMatrices) {
+  constructor({ choices, keys }: Pick<BaseReceiverKeys, "choices" | "keys">, kernel: ProductKernel = portableProducts) {
     this.#secret = words(choices);
     this.#kernel = kernel;
     this.#checks = new MatrixChecks(this.#secret, kernel.columnHashes);
-    this.#streams = new Streams(keys);
+    this.#keys = kernel.senderKeys(keys, this.#secret);
   }
 
   /**
@@ -119,70 +104,64 @@ export class TransferSender {
     batch: number,
     values: Uint32Array,
     matrix: Uint8Array,
-    { width, limbs }: Shape,
+    shape: Shape,
   ): Promise<{ readonly kept: Uint32Array; readonly corrections: Uint8Array }> {
+    const { width } = shape;
     const count = values.length / width;
     if (matrix.length !== matrixBytes(count)) throw wrongLength("matrix", matrix, matrixBytes(count));
     this.#checks.requireOpen();
     this.#batches.take(batch);
     const kept = new Uint32Array(values.length);
-    const corrections = values.slice();
-    for (const { first, end, columnWords, block, from, to } of chunksOf(count)) {
-      const columns = this.#streams.columns({ batch, block }, columnWords);
-      const sent = words(matrix.subarray(from, to));
-      for (let j = 0; j < baseCount; j++) {
-        if (((this.#secret[j >>> 5] >>> (j & 31)) & 1) === 0) continue;
-        for (let w = j * columnWords; w < (j + 1) * columnWords; w++) columns[w] ^= sent[w];
-      }
-      const proof = matrix.subarray(to, to + proofBytes);
-      this.#checks.check({ batch, first }, matrix.subarray(from, to), proof, columns);
-      const rows = this.#kernel.rows(columns, columnWords).subarray(0, 4 * (end - first));
-      const own = hashRows(rows, batch, first, width);
-      for (let i = 0; i < rows.length; i++) rows[i] ^= this.#secret[i & 3];
-      const other = hashRows(rows, batch, first, width);
-      const part = corrections.subarray(first * width, end * width);
-      addResidues(part, own, limbs);
-      addResidues(part, other, limbs, -1);
-      kept.set(negatives(own, limbs), first * width);
+    const corrections = new Uint8Array(values.byteLength);
+    for (const { piece, from, to } of chunksOf(batch, count)) {
+      const [first, end] = [piece.first * width, (piece.first + piece.count) * width];
+      const columns = scratch.subarray(0, baseCount * heldWords(piece.count));
+      const sent = matrix.subarray(from, to);
+      this.#keys.piece(piece, sent, columns);
+      this.#checks.check(piece, sent, matrix.subarray(to, to + proofBytes), columns);
+      this.#kernel.correct(columns, piece, this.#secret, shape, {
+        values: values.subarray(first, end),
+        corrections: corrections.subarray(4 * first, 4 * end),
+        kept: kept.subarray(first, end),
+      });
       if (isSliceOver()) await nextSlice();
     }
-    return { kept, corrections: bytesOf(corrections) };
+    return { kept, corrections };
   }
 }
 
 export class TransferReceiver {
-  readonly #streams: readonly [Streams, Streams];
+  readonly #keys: ReceiverKeys;
   readonly #batches = new SingleUse();
-  readonly #kernel: MatrixKernel;
+  readonly #kernel: ProductKernel;
 
-  constructor(pairs: BaseSenderKeys, kernel: MatrixKernel = portableMatrices) {
+  constructor(pairs: BaseSenderKeys, kernel: ProductKernel = portableProducts) {
     this.#kernel = kernel;
-    this.#streams = [new Streams(pairs.map(([key]) => key)), new Streams(pairs.map(([, key]) => key))];
+    this.#keys = kernel.receiverKeys(pairs);
   }
 
   /**
    * @param bits one byte per transfer, 0 or 1
    * @throws TandemError PROTOCOL_STATE if the batch is not new
    */
-  async begin(batch: number, bits: Uint8Array, { width, limbs }: Shape): Promise<PendingTransfer> {
+  async begin(batch: number, bits: Uint8Array, shape: Shape): Promise<PendingTransfer> {
     this.#batches.take(batch);
-    const count = bits.length;
-    const matrix = new Uint8Array(matrixBytes(count));
-    const shares = new Uint32Array(count * width);
-    for (const { first, end, wordCount, columnWords, block, from, to } of chunksOf(count)) {
-      const [columns, sent] = this.#streams.map((streams) => streams.columns({ batch, block }, columnWords));
-      const packed = new Uint32Array(wordCount);
-      for (let i = first; i < end; i++) packed[(i - first) >>> 5] |= bits[i] << (i & 31);
-      const choices = withMask(packed);
-      for (let j = 0, at = 0; j < baseCount; j++)
-        for (let w = 0; w < columnWords; w++, at++) sent[at] ^= columns[at] ^ choices[w];
-      matrix.set(bytesOf(sent), from);
-      matrix.set(proofOf({ batch, first }, bytesOf(sent), choices, columns, this.#kernel.columnHashes), to);
-      const rows = this.#kernel.rows(columns, columnWords).subarray(0, 4 * (end - first));
-      shares.set(hashRows(rows, batch, first, width), first * width);
+    const { width } = shape;
+    const matrix = new Uint8Array(matrixBytes(bits.length));
+    const shares = new Uint32Array(bits.length * width);
+    for (const { piece, from, to } of chunksOf(batch, bits.length)) {
+      const { first, count } = piece;
+      const rows = new Uint32Array(heldWords(count) - maskWords);
+      for (let i = 0; i < count; i++) rows[i >>> 5] |= bits[first + i] << (i & 31);
+      const choices = withMask(rows);
+      const columns = scratch.subarray(0, baseCount * choices.length);
+      const sent = matrix.subarray(from, to);
+      this.#keys.piece(piece, choices, columns, sent);
+      matrix.set(proofOf(piece, sent, choices, columns, this.#kernel.columnHashes), to);
+      this.#kernel.hashes(columns, piece, width, shares.subarray(first * width, (first + count) * width));
       if (isSliceOver()) await nextSlice();
     }
-    return new PendingTransfer(matrix, bits, shares, { width, limbs });
+    return new PendingTransfer(matrix, bits, shares, shape, this.#kernel);
   }
 }
 
@@ -192,13 +171,15 @@ export class PendingTransfer {
   readonly matrix: Uint8Array;
   readonly #bits: Uint8Array;
   readonly #shape: Shape;
+  readonly #kernel: ProductKernel;
   #shares: Uint32Array | null;
 
-  constructor(matrix: Uint8Array, bits: Uint8Array, shares: Uint32Array, shape: Shape) {
+  constructor(matrix: Uint8Array, bits: Uint8Array, shares: Uint32Array, shape: Shape, kernel: ProductKernel) {
     this.matrix = matrix;
     this.#bits = bits;
     this.#shares = shares;
     this.#shape = shape;
+    this.#kernel = kernel;
   }
 
   /**
@@ -211,36 +192,23 @@ export class PendingTransfer {
     if (corrections.length !== shares.byteLength)
       throw wrongLength("row of corrections", corrections, shares.byteLength);
     this.#shares = null;
-    const { width, limbs } = this.#shape;
-    const given = words(corrections);
-    // By arithmetic, without a branch on the bits.
-    for (let i = 0; i < this.#bits.length; i++) {
-      const mask = -this.#bits[i];
-      for (let w = i * width; w < (i + 1) * width; w++) given[w] &= mask;
-    }
-    addResidues(shares, given, limbs);
+    this.#kernel.addChosen(this.#bits, this.#shape, corrections, shares);
     return shares;
   }
 }
 
-/** Transfers `first` to `end`: their place in streams, and where their columns are in the matrix. */
+/** Transfers that are processed together, and where their columns are in the matrix. */
 interface Chunk {
-  readonly first: number;
-  readonly end: number;
-  readonly wordCount: number;
-  /** With the mask. */
-  readonly columnWords: number;
-  readonly block: number;
+  readonly piece: RowPiece;
   readonly from: number;
   readonly to: number;
 }
 
-function* chunksOf(count: number): Generator<Chunk> {
-  for (let first = 0, block = 0, from = 0; first < count; first += chunkCount, block += chunkBlocks) {
-    const end = Math.min(first + chunkCount, count);
-    const wordCount = Math.ceil((end - first) / 32);
-    const to = from + columnBytes(end - first);
-    yield { first, end, wordCount, columnWords: wordCount + maskWords, block, from, to };
+function* chunksOf(batch: number, all: number): Generator<Chunk> {
+  for (let first = 0, block = 0, from = 0; first < all; first += chunkCount, block += chunkBlocks) {
+    const count = Math.min(chunkCount, all - first);
+    const to = from + columnBytes(count);
+    yield { piece: { batch, block, first, count }, from, to };
     from = to + proofBytes;
   }
 }

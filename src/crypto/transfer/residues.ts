@@ -26,7 +26,7 @@ export function addResidues(
   }
 }
 
-/** The same for two limbs, the usual number, in a third of the time. */
+/** The same for two limbs, the usual number: each sign has a loop without other branches, which is three times as fast. */
 function addPairs(
   target: Uint32Array,
   source: Uint32Array,
@@ -35,12 +35,20 @@ function addPairs(
   from: number,
   count: number,
 ): void {
+  if (sign === 1) {
+    for (let low = 0; low < count; low += 2) {
+      const before = target[at + low];
+      const sum = (before + source[from + low]) >>> 0;
+      target[at + low] = sum;
+      target[at + low + 1] = target[at + low + 1] + source[from + low + 1] + (sum < before ? 1 : 0);
+    }
+    return;
+  }
   for (let low = 0; low < count; low += 2) {
-    const [before, more] = [target[at + low], source[from + low]];
-    const sum = sign === 1 ? (before + more) >>> 0 : (before - more) >>> 0;
-    const isCarried = sign === 1 ? sum < before : sum > before;
-    target[at + low] = sum;
-    target[at + low + 1] += sign * (source[from + low + 1] + (isCarried ? 1 : 0));
+    const before = target[at + low];
+    const difference = (before - source[from + low]) >>> 0;
+    target[at + low] = difference;
+    target[at + low + 1] = target[at + low + 1] - source[from + low + 1] - (difference > before ? 1 : 0);
   }
 }
 

@@ -26,7 +26,8 @@ import {
   negative,
   type Point,
 } from "../edwards25519.ts";
-import { matrixBytes, type Shape, SingleUse, TransferReceiver, TransferSender } from "./iknp-ot.ts";
+import { matrixBytes, SingleUse, TransferReceiver, TransferSender } from "./iknp-ot.ts";
+import type { Shape } from "./product-kernel.ts";
 import { addResidues } from "./residues.ts";
 
 const encoded = (point: Point): Uint8Array => encodedAll([point]);

@@ -45,6 +45,26 @@ export function columnTest(test: SplitTest, names: CategoryNames): (x: number) =
   return (x) => (Number.isNaN(x) ? defaultLeft : goesLeft[x] !== 0);
 }
 
+/** valueGoesLeft for values of one column from a place on, one for each byte of the target: 1 goes left. */
+export function columnOutcomes(
+  test: SplitTest,
+  { values, names }: { readonly values: Float32Array; readonly names: CategoryNames },
+  first: number,
+  target: Uint8Array,
+): void {
+  if (test.categories !== undefined) {
+    const goesLeft = columnTest(test, names);
+    for (let i = 0; i < target.length; i++) target[i] = goesLeft(values[first + i]) ? 1 : 0;
+    return;
+  }
+  const { threshold } = test;
+  const missing = test.defaultLeft ? 1 : 0;
+  for (let i = 0; i < target.length; i++) {
+    const x = values[first + i];
+    target[i] = x < threshold ? 1 : Number.isNaN(x) ? missing : 0;
+  }
+}
+
 /**
  * Checks that a column is numeric or categorical as the split needs; the data may have changed since training.
  * @throws TandemError COLUMN_UNKNOWN naming the feature if the column is not of the rule's kind; one without any value

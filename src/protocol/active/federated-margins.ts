@@ -2,8 +2,9 @@
  * Computes margins from the outcomes of all parties' splits. Both training jobs and later scoring traverse the trees
  * here, so their sums are bit-identical.
  */
-import { type CategoryNames, columnTest } from "../../gbdt/split/split-test.ts";
+import { type CategoryNames, columnOutcomes, columnTest } from "../../gbdt/split/split-test.ts";
 import { addLeaf, leafOf, type SplitRule } from "../../gbdt/tree/tree.ts";
+import type { WriteOutcomes } from "../../scheme/masked/tree-values.ts";
 import type { ActiveModel } from "./role.ts";
 import { isOwnRule } from "./federated-tree.ts";
 
@@ -31,6 +32,22 @@ export function ownOutcomes(
     }),
   );
   return (tree, node, row) => tests[tree][node](row);
+}
+
+/** The active party's own column that a rule tests. */
+export interface OwnColumn {
+  readonly values: Float32Array;
+  /** Category names if the values are category codes. */
+  readonly names: CategoryNames;
+}
+
+/** The outcomes of the active party's own splits, for many rows at once. */
+export function ownOutcomesOf(trees: ActiveModel["trees"], columnOf: (rule: SplitRule) => OwnColumn): WriteOutcomes {
+  return (tree, node, first, target) => {
+    const split = trees[tree][node];
+    if (split.kind === "split" && isOwnRule(split.rule))
+      columnOutcomes(split.rule, columnOf(split.rule), first, target);
+  };
 }
 
 /** Adds each row's leaf weights to its margins, outputs side by side, in double and in tree order, as training does. */

@@ -10,7 +10,7 @@ import { MaskedDriver } from "../../scheme/masked/masked-driver.ts";
 import { isSet } from "../../wire/bitmap.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import { splitKey } from "../split-key.ts";
-import { addMargins, ownOutcomes, type RowOutcomes } from "./federated-margins.ts";
+import { addMargins, type OwnColumn, ownOutcomes, ownOutcomesOf } from "./federated-margins.ts";
 import { type ActiveRule, isOwnRule } from "./federated-tree.ts";
 import type { ActiveJob, ActiveModel, ActiveStart, OwnColumns, PredictionRows } from "./job.ts";
 import type { PeerPredictions } from "./peer-predictions.ts";
@@ -44,8 +44,10 @@ export async function predictRows(
       rowCount: rows.ids.length,
       testRows: named,
       baseMargins: rows.baseMargins,
-      ownValue: (rule, row) => rows.features[rule.feature][row],
-      ownNames: (rule) => rows.categoryNames?.[rule.feature] ?? null,
+      columnOf: ({ feature }) => ({
+        values: rows.features[feature],
+        names: rows.categoryNames?.[feature] ?? null,
+      }),
     });
   const margins = startingAt(model, rows.ids.length, rows.baseMargins);
   const splits = sessions.map((_, peer) => remoteSplits(answered, peer + 1));
@@ -106,8 +108,7 @@ export async function marginsAfter(
       rowCount: instanceCount,
       testRows: null,
       baseMargins,
-      ownValue: (rule, row) => features[rule.feature][row],
-      ownNames: (rule) => categoryNames[rule.feature] ?? null,
+      columnOf: ({ feature }) => ({ values: features[feature], names: categoryNames[feature] ?? null }),
     });
   const margins = startingAt(start, instanceCount, baseMargins);
   const outcomes = await Promise.all(
@@ -124,11 +125,12 @@ export async function marginsAfter(
   return margins;
 }
 
-interface MaskedRows extends Pick<RowOutcomes, "ownValue" | "ownNames"> {
+interface MaskedRows {
   readonly rowCount: number;
   /** The ids of the test rows, in chunks; null: the job's instances, by a start model. */
   readonly testRows: readonly (readonly string[])[] | null;
   readonly baseMargins: Float64Array | undefined;
+  readonly columnOf: (rule: { readonly feature: number }) => OwnColumn;
 }
 
 /** Parties without a split in the model are not asked, and are sent no ids. */
@@ -136,7 +138,7 @@ async function maskedMargins(
   sessions: readonly PeerPredictions[],
   model: Pick<ActiveModel, "trees" | "outputCount" | "baseMargin"> & { readonly scoreNoise?: number },
   answered: readonly Tree<ActiveRule>[],
-  { rowCount, testRows, baseMargins, ...own }: MaskedRows,
+  { rowCount, testRows, baseMargins, columnOf }: MaskedRows,
 ): Promise<Float64Array> {
   const driver = new MaskedDriver(model, { startModel: testRows === null }, answered);
   const asked = driver.parties.map(({ owner }) => sessions[owner - 1]);
@@ -146,7 +148,7 @@ async function maskedMargins(
     hasIds: false,
     batchEnd: (first: number, rowsMax: number) => Math.min(rowCount, first + rowsMax),
     message: (first: number, end: number) => ({ firstRow: first, rowCount: end - first }),
-    ownGoesLeft: ownOutcomes(model.trees, own),
+    ownOutcomes: ownOutcomesOf(model.trees, columnOf),
     baseMargins,
   };
   const { margins } = await driver.score(question, (count, ask) => ask(asked.map((session) => session.masked(count))));

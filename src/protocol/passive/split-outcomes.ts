@@ -6,7 +6,7 @@
  *   of its splits
  */
 import { isSliceOver, nextSlice } from "../../base/scheduling/event-loop-slice.ts";
-import { type CategoryNames, columnTest } from "../../gbdt/split/split-test.ts";
+import { type CategoryNames, columnOutcomes } from "../../gbdt/split/split-test.ts";
 import { bitmapFrom } from "../../wire/bitmap.ts";
 import type { OwnSplit } from "./role.ts";
 
@@ -45,15 +45,16 @@ export async function splitOutcomes(
   unknownAsMissing: boolean,
 ): Promise<SplitOutcomes> {
   const left = new Uint8Array(Math.ceil((splits.length * rows.length) / 8));
+  const asked = new Float32Array(rows.length);
+  const outcomes = new Uint8Array(rows.length);
+  const unknown = [...rows.keys()].filter((i) => rows[i] === unknownRow);
   let position = 0;
   let nextLook = outcomesPerLook;
   for (const { split, values, names = null } of splits) {
-    const goesLeft = columnTest(split, names);
-    for (const row of rows) {
-      if (row === unknownRow ? unknownAsMissing && split.defaultLeft : goesLeft(values[row]))
-        left[position >>> 3] |= 1 << (position & 7);
-      position++;
-    }
+    for (let i = 0; i < rows.length; i++) asked[i] = rows[i] === unknownRow ? Number.NaN : values[rows[i]];
+    columnOutcomes(split, { values: asked, names }, 0, outcomes);
+    if (!unknownAsMissing) for (const i of unknown) outcomes[i] = 0;
+    for (let i = 0; i < rows.length; i++, position++) left[position >>> 3] |= outcomes[i] << (position & 7);
     if (position >= nextLook) {
       nextLook = position + outcomesPerLook;
       if (isSliceOver()) await nextSlice();

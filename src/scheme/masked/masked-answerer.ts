@@ -10,7 +10,7 @@ import { TandemError } from "../../base/error.ts";
 import { osRandom } from "../../base/random.ts";
 import { Exclusive } from "../../base/scheduling/exclusive.ts";
 import { SingleUse } from "../../crypto/transfer/iknp-ot.ts";
-import { isSet } from "../../wire/bitmap.ts";
+import { unpackedBits } from "../../wire/bitmap.ts";
 import type {
   ActiveMaskOpen,
   ActiveMaskStep,
@@ -201,15 +201,16 @@ function toKey(id: Uint8Array): string {
 
 /** Per condition and row whether all of its literals hold. */
 function conditionBits(conditions: readonly Uint32Array[], { rowCount, left }: RowOutcomes): Uint8Array {
-  const bits = new Uint8Array(conditions.length * rowCount);
+  const outcomes = unpackedBits(left);
+  const bits = new Uint8Array(conditions.length * rowCount).fill(1);
   let at = 0;
   for (const literals of conditions) {
-    for (let row = 0; row < rowCount; row++, at++) {
-      let holds = 1;
-      for (const literal of literals)
-        if (isSet(left, (literal >>> 1) * rowCount + row) !== ((literal & 1) === 1)) holds = 0;
-      bits[at] = holds;
+    for (const literal of literals) {
+      const from = (literal >>> 1) * rowCount;
+      const flip = (literal & 1) ^ 1;
+      for (let row = 0; row < rowCount; row++) bits[at + row] &= outcomes[from + row] ^ flip;
     }
+    at += rowCount;
   }
   return bits;
 }

@@ -15,6 +15,7 @@ import { messageBytesMax } from "../../wire/version.ts";
 import { MaskChannel, type MaskedPeer, type MaskedSubject, openSession, SessionExpired } from "./mask-channel.ts";
 import { type ActiveMasking, defaultMasking } from "./masking.ts";
 import { type OwnedTree, type PartyProducts, type ProductModel, Products } from "./products.ts";
+import type { WriteOutcomes } from "./tree-values.ts";
 
 /**
  * Asks the parties of the session, in its order, about `rowCount` rows. A job asks once; a scorer retries until its
@@ -31,7 +32,7 @@ export interface MaskedQuestion {
   readonly batchEnd: (first: number, rowsMax: number) => number;
   /** Rows `first` to `end`, as passive parties are asked about them. */
   readonly message: (first: number, end: number) => MessageInitShape<typeof MaskRowsSchema>;
-  readonly ownGoesLeft: (tree: number, node: number, row: number) => boolean;
+  readonly ownOutcomes: WriteOutcomes;
   /** Per row, of a model that was trained with base margins. */
   readonly baseMargins?: Float64Array | undefined;
 }
@@ -55,7 +56,7 @@ const headerBytes = 64 << 10;
 const batchMax = 2 ** 32 - 1;
 const openingsMax = 3;
 /** While one batch is computed here, the other is computed by a passive party. */
-const batchesAtOnce = 2;
+export const batchesAtOnce = 2;
 
 export class MaskedDriver {
   readonly #products: Products;
@@ -142,16 +143,15 @@ export class MaskedDriver {
     ask: AskParties,
   ): Promise<{ readonly sums: Uint32Array; readonly known: readonly Uint8Array[] }> {
     const rowCount = end - first;
-    const ownGoesLeft = (tree: number, node: number, row: number): boolean =>
-      question.ownGoesLeft(tree, node, first + row);
-    if (this.parties.length === 0) return { sums: this.#products.values(rowCount, ownGoesLeft).constants, known: [] };
+    const own: WriteOutcomes = (tree, node, from, target) => question.ownOutcomes(tree, node, first + from, target);
+    if (this.parties.length === 0) return { sums: this.#products.values(rowCount, own).constants, known: [] };
     return ask(rowCount, (peers) =>
       this.#lanes[this.#nextLane++ % batchesAtOnce].run(() =>
         this.#withSession(peers, async (session) => {
           if (session.batch === batchMax) throw new SessionExpired();
           const batch = ++session.batch;
           const parties = channels(session, peers, batch);
-          const { values, constants } = this.#products.values(rowCount, ownGoesLeft);
+          const { values, constants } = this.#products.values(rowCount, own);
           const message = question.message(first, end);
           const begun = await Promise.all(parties.map((channel) => channel.begin(message)));
           if (question.hasIds) for (const { known } of begun) checkBitmap(known, rowCount);

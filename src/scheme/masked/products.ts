@@ -19,6 +19,7 @@ import type { Tree } from "../../gbdt/tree/tree.ts";
 import { addResidues } from "../../crypto/transfer/residues.ts";
 import { ExactWeights, type ScoreWeights } from "./exact-weights.ts";
 import { NoisyWeights } from "./score-noise.ts";
+import { walkedRows, type WriteOutcomes, writeDifferences } from "./tree-values.ts";
 
 /** The owner of a split: 0 is the active party. */
 export type OwnedTree = Tree<{ readonly owner: number }>;
@@ -108,34 +109,31 @@ export class Products {
   }
 
   /**
-   * @param ownGoesLeft the outcome of an own split for a row
+   * @param own the outcomes of own splits
    * @returns per product and row its number, and per row the constant added to all products
    */
-  values(
-    rowCount: number,
-    ownGoesLeft: (tree: number, node: number, row: number) => boolean,
-  ): { readonly values: Uint32Array; readonly constants: Uint32Array } {
+  values(rowCount: number, own: WriteOutcomes): { readonly values: Uint32Array; readonly constants: Uint32Array } {
     const values = new Uint32Array(this.count * rowCount * this.width);
     const constants = new Uint32Array(rowCount * this.rowWords);
+    const shape = { width: this.width, limbs: this.weights.limbs };
     this.#trees.forEach((tree, t) => {
-      const reached = new Int32Array(tree.length);
-      const isOpen = new Uint8Array(tree.length);
-      for (let row = 0; row < rowCount; row++) {
-        walk(tree, (node) => ownGoesLeft(t, node, row), reached, isOpen);
-        this.#addLeaf(t, reached[0], 1, constants, row * this.rowWords + this.#outputAt[t]);
-        for (const { product, node, left, right } of this.#ofTree[t]) {
-          if (isOpen[node] === 0) continue;
-          const at = (product * rowCount + row) * this.width;
-          this.#addLeaf(t, reached[left], 1, values, at);
-          this.#addLeaf(t, reached[right], -1, values, at);
+      const corrections = this.#ofTree[t];
+      const leaves = this.#leaves[t];
+      for (const { first, count, reached, isOpen } of walkedRows(tree, rowCount, (node, from, target) =>
+        own(t, node, from, target),
+      )) {
+        for (let row = 0; row < count; row++) {
+          const at = (first + row) * this.rowWords + this.#outputAt[t];
+          addResidues(constants, leaves, shape.limbs, 1, at, reached[0][row] * this.width, this.width);
+        }
+        for (const { product, node, left, right } of corrections) {
+          const from = (product * rowCount + first) * this.width;
+          const target = values.subarray(from, from + count * this.width);
+          writeDifferences(target, leaves, shape, { left: reached[left], right: reached[right], isOpen: isOpen[node] });
         }
       }
     });
     return { values, constants };
-  }
-
-  #addLeaf(tree: number, leaf: number, sign: 1 | -1, target: Uint32Array, at: number): void {
-    addResidues(target, this.#leaves[tree], this.weights.limbs, sign, at, leaf * this.width, this.width);
   }
 
   #leafWords(tree: OwnedTree, output: number): Uint32Array {
@@ -149,26 +147,6 @@ export class Products {
     });
     return words;
   }
-}
-
-/** Per node the leaf reached if all passive splits go right, and whether own splits allow the node. */
-function walk(tree: OwnedTree, ownGoesLeft: (node: number) => boolean, reached: Int32Array, isOpen: Uint8Array): void {
-  isOpen.fill(0);
-  isOpen[0] = 1;
-  // Children have larger ids than their parent.
-  for (let id = 0; id < tree.length; id++) {
-    const node = tree[id];
-    if (node.kind === "leaf") {
-      reached[id] = id;
-    } else if (node.rule.owner > 0) {
-      isOpen[node.left] = isOpen[node.right] = isOpen[id];
-      reached[id] = node.right;
-    } else {
-      reached[id] = ownGoesLeft(id) ? node.left : node.right;
-      isOpen[reached[id]] = isOpen[id];
-    }
-  }
-  for (let id = tree.length - 1; id >= 0; id--) reached[id] = reached[reached[id]];
 }
 
 function productsOf(

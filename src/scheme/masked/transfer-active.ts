@@ -15,7 +15,7 @@ import {
   TransferSumsSchema,
 } from "../../wire/generated/tandem/v1/masked_pb.ts";
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
-import { matrixKernel } from "./matrix-kernel.ts";
+import { selectProductKernel } from "../../crypto/transfer/select-product-kernel.ts";
 import type { ActiveMasking, PartyChannel } from "./masking.ts";
 import type { Products } from "./products.ts";
 import { ShareVector } from "./share-vector.ts";
@@ -75,7 +75,7 @@ export class TransferActive implements ActiveMasking {
     await Promise.all(
       choices.map((points, party) => parties[party].send(encodeMessage(TransferChoicesSchema, { choices: points }))),
     );
-    this.#senders = own.map((chosen) => new TransferSender(chosen, matrixKernel()));
+    this.#senders = own.map((chosen) => new TransferSender(chosen, selectProductKernel()));
   }
 
   async sums(

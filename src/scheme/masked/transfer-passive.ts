@@ -9,13 +9,8 @@ import {
   newAgreementKey,
 } from "../../crypto/transfer/base-ot.ts";
 import { bytesOf, Streams } from "../../crypto/transfer/block-cipher.ts";
-import {
-  matrixBytes,
-  type PendingTransfer,
-  type Shape,
-  TransferReceiver,
-  TransferSender,
-} from "../../crypto/transfer/iknp-ot.ts";
+import { matrixBytes, type PendingTransfer, TransferReceiver, TransferSender } from "../../crypto/transfer/iknp-ot.ts";
+import type { Shape } from "../../crypto/transfer/product-kernel.ts";
 import { addResidues } from "../../crypto/transfer/residues.ts";
 import {
   TransferChoicesSchema,
@@ -29,7 +24,7 @@ import {
 import { decodeMessage, encodeMessage } from "../../wire/scheme-message.ts";
 import { messageBytesMax } from "../../wire/version.ts";
 import { limbsMax } from "./exact-weights.ts";
-import { matrixKernel } from "./matrix-kernel.ts";
+import { selectProductKernel } from "../../crypto/transfer/select-product-kernel.ts";
 import type { OwnConditions, PassiveMasking, PendingSums } from "./masking.ts";
 import { addScoreNoise } from "./score-noise.ts";
 import { pickBits, ShareVector } from "./share-vector.ts";
@@ -98,7 +93,7 @@ export class TransferPassive implements PassiveMasking {
       receivers.push(
         new TransferReceiver(
           await baseSenderKeys(this.#base, choices[i], baseContext(party, this.#party)),
-          matrixKernel(),
+          selectProductKernel(),
         ),
       );
     this.#senders ??= [];
@@ -121,7 +116,7 @@ export class TransferPassive implements PassiveMasking {
     for (const [i, { party }] of this.#to.entries()) {
       const chosen = await baseReceiverKeys(bases[i], baseContext(this.#party, party), osRandom);
       choices.push(chosen.points);
-      senders.push(new TransferSender(chosen, matrixKernel()));
+      senders.push(new TransferSender(chosen, selectProductKernel()));
     }
     this.#senders = senders;
     return encodeMessage(TransferChoicesSchema, { choices });
@@ -159,8 +154,10 @@ export class TransferPassive implements PassiveMasking {
     checkCount(matrices, this.#to.length);
     const { width, limbs } = this.#shape;
     const stride = rowCount * width;
-    const shares = new ShareVector(new Uint32Array(this.#conditionCount * stride), limbs, stride);
-    this.#from.forEach(({ places }, i) => shares.add(places, pending[i].finish(corrections[i])));
+    // The active party sends to all conditions, other parties to some.
+    const [ofActive, ...ofOthers] = pending.map((transfer, i) => transfer.finish(corrections[i]));
+    const shares = new ShareVector(ofActive, limbs, stride);
+    ofOthers.forEach((more, i) => shares.add(this.#from[i + 1].places, more));
     const onwards: Uint8Array[] = [];
     for (const [i, { places }] of this.#to.entries()) {
       const sender = this.#senders?.[i];

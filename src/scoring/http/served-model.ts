@@ -3,6 +3,7 @@ import { classCutOff } from "../../gbdt/objective/objectives.ts";
 import type { ServingParameters } from "../../base/parameters/parameters.ts";
 import type { ActiveConfig } from "../../party/config/config.ts";
 import { DataCache } from "../../party/tables/data-cache.ts";
+import { batchesAtOnce } from "../../scheme/masked/masked-driver.ts";
 import type { ActiveShare } from "../../store/share-files.ts";
 import type { DriftSummary } from "../../record/drift-facts.ts";
 import type { Emit } from "../../record/events.ts";
@@ -50,7 +51,8 @@ export class ServedModel {
     this.#batcher = new MicroBatcher(counted, {
       windowMs: parameters.window_ms,
       batchIdsMax: parameters.batch_ids,
-      batchesMax: parameters.batches,
+      // More would not be computed at once: requests that wait share the next batch instead.
+      batchesMax: share.maskedScoring === true ? Math.min(parameters.batches, batchesAtOnce) : parameters.batches,
       queueIdsMax: parameters.queue_ids,
       timeoutMs: parameters.timeout_ms,
       unknownAsMissing,
