@@ -50,7 +50,7 @@ test("a passive party's audit covers the outcomes of all instances, and says tha
   expect(report).toContain("revealed a side of everyone");
   expect(report).toContain("is not in these figures");
   expect(report).not.toContain("which instances are in each node that is split");
-  expect(report).toMatch(/lattice +scheme; node membership is hidden/);
+  expect(report).toMatch(/Which people are in a node of a tree was hidden from passive parties/);
 });
 
 test("the active party's audit says that its instances could not be ranked by their nodes", async () => {

@@ -123,7 +123,7 @@ export function assumption(view: JobView): string {
         : "can compute for many people and columns of the other parties which bin, or range, a value is in";
     if (!view.membership.membersAreSent) {
       const whose = coversAll(view) ? "everyone is" : "the people of the node are";
-      return `Assume that the active party ${computes}, and that it knows on which side of each split ${whose}.`;
+      return `Assume that ${view.party === "" ? "the active party" : view.party} ${computes}, and that it knows on which side of each split ${whose}.`;
     }
     return (
       `Assume that ${view.party === "" ? "the active party" : view.party}, which holds the key, ${computes}, and ` +

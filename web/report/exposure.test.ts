@@ -16,7 +16,7 @@ const reportOf = async (job: string, withOwn = true): Promise<string> =>
 test("a passive party's report: a bar and a row per column, the gauge, what lowers it", async () => {
   recordPassive(root, "columns", { exposure: columnExposure });
   const report = await reportOf("columns");
-  expect(report).toContain("<h2>Exposure</h2>");
+  expect(report).toContain("<h2>What others could infer from it (exposure)</h2>");
   expect(report).toContain("The job ran without defences that would lower this (privacy: exact).");
   expect(report).toContain("What bank could compute of your columns");
   expect(report).toContain("AGE: the bin is certain for 225 of 22,500 people from split outcomes");
