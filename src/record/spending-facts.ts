@@ -122,7 +122,7 @@ export function assumption(view: JobView): string {
         ? "learns what split outcomes reveal of the other parties' values (the sums had noise)"
         : "can compute for many people and columns of the other parties which bin, or range, a value is in";
     if (!view.membership.membersAreSent) {
-      const whose = coversAll(view) ? "everyone is" : "the people of the node are";
+      const whose = coversAll(view) ? "everyone is" : "the people that it divides are";
       return `Assume that ${view.party === "" ? "the active party" : view.party} ${computes}, and that it knows on which side of each split ${whose}.`;
     }
     return (
