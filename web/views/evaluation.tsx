@@ -50,9 +50,8 @@ export function EvaluationSummary({ evaluation, terms = usualTerms, others }: Ev
         <>
           <h3>Where to cut the score</h3>
           <p class="note">
-            A row that scores at least the cut-off is flagged: taken for label 1. Precision: the part of the flagged
-            rows that has label 1. Recall: the part of all label 1 that is flagged. Cost per row: of wrong decisions,
-            where a false alarm costs {terms.costs.falseAlarm} and a label 1 that is missed {terms.costs.miss}.
+            Flagged: a score from the cut-off on. Precision: the part of the flagged rows that has label 1. Recall: the
+            part of all label 1 that is flagged. Cost: of wrong decisions.
           </p>
           <FigureTable table={onlyColumns(decisions, summaryColumns)} stacks />
         </>
