@@ -5,8 +5,8 @@
  *   npm run published -- NAME [--scheme paillier,curve,lattice] [--data <folder of the public data>] [--rounds 10]
  *                        [--rows 20000] [--seed 7] [--privacy guarded] [--folder <folder>] [--json]
  *
- * Without NAME it lists the jobs, without schemes all that the job fits. Generated tables are kept in `folder`, and used again the next time. Needs
- * `npm run build`. Prints a line of docs/compare.md per scheme; with --json all that was measured.
+ * Without NAME it lists the jobs, without schemes it takes all that the job fits. Generated tables are kept in `folder`
+ * and used again. Needs `npm run build`. Prints a line of docs/compare.md per scheme, with --json all it measured.
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -3,13 +3,13 @@
 
     npm run build && python3 lab/held-out/compare.py [--data FOLDER] [--rows 4000] [--only NAME] [--codes frequency]
 
-Makes a virtual environment per version, with pip, in lab/held-out/.venvs. FOLDER (TANDEM_DATA) has the public tables of
-docs/data.md; without it only generated tables are compared. Prints a table of the largest differences of predictions,
-relative to max(1, |prediction|): Tandem's exported model against XGBoost's, for training rows; the same for held-out
-rows; Tandem's own predictions of held-out rows against its exported model's. Then how many held-out predictions differ
-from XGBoost's by more than 1e-5: docs/xgboost.md says why some do. XGBoost numbers categories alphabetically, as
-pandas does; with --codes frequency as Tandem does without XGBoost's cuts. Where labels are 0 and 1 the last column is the log loss of the
-held-out rows: Tandem's, then XGBoost's.
+Makes a virtual environment per version, with pip, in lab/held-out/.venvs. FOLDER (TANDEM_DATA) has the public tables
+of docs/data.md; without it only generated tables are compared. Prints a table of the largest differences of
+predictions, relative to max(1, |prediction|): Tandem's exported model against XGBoost's, for training rows; the same
+for held-out rows; Tandem's own predictions of held-out rows against its exported model's. Then how many held-out
+predictions differ from XGBoost's by more than 1e-5: docs/xgboost.md says why some do. XGBoost numbers categories
+alphabetically, as pandas does; with --codes frequency as Tandem does without XGBoost's cuts. Where labels are 0 and 1
+the last column is the log loss of the held-out rows: Tandem's, then XGBoost's.
 """
 import argparse
 import csv
