@@ -345,6 +345,14 @@ describe("simulate", () => {
     expect(refused.stderr).toContain("--folds must be an integer from 2");
   });
 
+  test("predictions of test rows that there are none of are refused", async () => {
+    const job = ["simulate", "--data", table, "--id", "id", "--label", "defaulted", ...pair, ...small];
+    const options = ["--test-fraction", "0", "--predictions", join(directory, "none.csv")];
+    const { exitCode, stderr } = await tandemHere(...job, ...options);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/--test-fraction 0 leaves none\. Name a table with --test-data, .*\(USAGE\)/);
+  });
+
   test("without --check equality is not claimed; the output is a table", async () => {
     const { exitCode, stdout } = await tandemHere(
       "simulate",

@@ -97,18 +97,27 @@ describe.skipIf(pythonWithXgboost() === undefined)("XGBoost's predictions", () =
 
 test.each(["lattice", "paillier"] as const)("parties cut their own columns in this way: %s", async (scheme) => {
   const { columns, labels } = continuousTable(2);
-  const part = Object.fromEntries(columns.map((values, i) => [`f${i}`, values.subarray(0, 2000)]));
+  const numbers = Object.fromEntries(columns.map((values, i) => [`f${i}`, values.subarray(0, 2000)]));
+  // The first four are more frequent: their order by frequency is not that of their texts.
+  const towns = ["wien", "ulm", "rom", "oslo", "graz", "bonn", "bern"];
+  const draw = new SeededRandom("towns");
+  const drawn = (label: number): number => (draw.uniform() < 0.35 * label ? 4 + draw.below(3) : draw.below(4));
+  const town = [...labels.subarray(0, 2000)].map((label) => towns[drawn(label)]);
+  const part = { ...numbers, town };
   const { model, equalsCentralised } = await simulate(
     { ...part, label: labels.subarray(0, 2000) },
     {
       label: "label",
       active: ["f0"],
-      passives: [["f1", "f2"], ["f3"]],
+      passives: [
+        ["f1", "f2"],
+        ["f3", "town"],
+      ],
       testFraction: 0,
       check: true,
       scheme,
       ...(scheme === "paillier" ? { insecureKeyBits: 256 } : {}),
-      training: { num_round: 2, max_depth: 3, max_bin: 16, bin_cuts: "xgboost" },
+      training: { num_round: 3, max_depth: 3, max_bin: 16, bin_cuts: "xgboost", enable_categorical: true },
     },
   );
   expect(equalsCentralised).toBe(true);
@@ -119,6 +128,7 @@ test.each(["lattice", "paillier"] as const)("parties cut their own columns in th
   expect(thresholds.length).toBeGreaterThan(8);
   expect(thresholds.filter((threshold) => !cuts.has(Math.fround(threshold)))).toEqual([]);
   expect(thresholds.some((threshold) => !exact.has(Math.fround(threshold)))).toBe(true);
+  expect(model.importance().map(({ feature }) => feature)).toContain("town");
 });
 
 function numbersNamed(name: string, within: unknown): number[] {

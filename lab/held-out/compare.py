@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """Tandem against XGBoost 1.7, 2.1 and 3.2 on held-out rows: each trains on the same rows with the same parameters.
 
-    npm run build && python3 lab/held-out/compare.py [--data FOLDER] [--rows 4000] [--only NAME]
+    npm run build && python3 lab/held-out/compare.py [--data FOLDER] [--rows 4000] [--only NAME] [--codes frequency]
 
-Makes a virtual environment per version, with pip, in lab/held-out/.venvs. FOLDER (TANDEM_DATA) has the public tables of
-docs/data.md; without it only generated tables are compared. Prints a table of the largest differences of predictions,
-relative to max(1, |prediction|): Tandem's exported model against XGBoost's, for training rows; the same for held-out
-rows; Tandem's own predictions of held-out rows against its exported model's. Then how many held-out predictions differ
-from XGBoost's by more than 1e-5: docs/xgboost.md says why some do.
+Makes a virtual environment per version, with pip, in lab/held-out/.venvs. FOLDER (TANDEM_DATA) has the public tables
+of docs/data.md; without it only generated tables are compared. Prints a table of the largest differences of
+predictions, relative to max(1, |prediction|): Tandem's exported model against XGBoost's, for training rows; the same
+for held-out rows; Tandem's own predictions of held-out rows against its exported model's. Then how many held-out
+predictions differ from XGBoost's by more than 1e-5: docs/xgboost.md says why some do. XGBoost numbers categories
+alphabetically, as pandas does; with --codes frequency as Tandem does without XGBoost's cuts. Where labels are 0 and 1
+the last column is the log loss of the held-out rows: Tandem's, then XGBoost's.
 """
 import argparse
 import csv
 import gzip
 import json
+import math
 import os
 import pathlib
 import random
@@ -60,6 +63,29 @@ def generated(label, missing=0.05):
     return read
 
 
+def categories(count):
+    """A column of categories, some frequent and most rare, with an effect each, between numbers."""
+
+    def read(rows):
+        draw = random.Random(count)
+        effects = [draw.gauss(0, 1) for _ in range(count)]
+        lines = []
+        for _ in range(rows * 4 // 3):
+            values = [draw.gauss(0, 1) for _ in range(3)]
+            code = min(draw.randrange(count), draw.randrange(count))
+            label = int(draw.gauss(values[0] + effects[code], 1) > 0)
+            # Digits backwards, so that neither frequency nor effect follows from the order of the texts.
+            lines.append([*(f"{value:.5f}" for value in values), f"k{str(code).zfill(4)[::-1]}", str(label)])
+        return ["x0", "x1", "x2", "k"], lines, ["k"]
+
+    return read
+
+
+def log_loss(predictions, labels):
+    chances = [p if y == 1 else 1 - p for p, y in zip(predictions, labels)]
+    return -sum(math.log(max(chance, 1e-12)) for chance in chances) / len(labels)
+
+
 def poisson(signal, draw):
     count, chance = 0, draw.random()
     mean = 2.718281828 ** (0.4 * signal)
@@ -94,6 +120,9 @@ def settings(folder):
             generated(lambda s, d: round(2.718281828**s * d.gammavariate(2, 0.5) + 1e-4, 6)),
             {**logistic, "objective": "reg:gamma"},
         ),
+        "generated, 100 categories": (categories(100), logistic),
+        "generated, 700 categories": (categories(700), logistic),
+        "generated, 2,000 categories": (categories(2000), logistic),
     }
     if folder is None:
         return made
@@ -125,7 +154,7 @@ def tandem(folder, names, text, parameters):
         "--test-data", f"{folder}/test.csv", "--id", "row", "--label", "y", "--active", ",".join(names[:half]),
         "--passive", ",".join(names[half:]), "--insecure-key-bits", "256", "--bin-cuts", "xgboost", "--quiet", "--json",
         "--export", f"{folder}/model.json", "--predictions", f"{folder}/predictions.csv", *options,
-        *(["--enable-categorical"] if text else []),
+        *(["--enable-categorical", "--min-category-people=0"] if text else []),
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode != 0:
@@ -144,6 +173,7 @@ def main():
     parser.add_argument("--data", default=os.environ.get("TANDEM_DATA"))
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--only", default="")
+    parser.add_argument("--codes", choices=["frequency", "text"], default="text")
     parser.add_argument("--venvs", default=here / ".venvs", type=pathlib.Path)
     given = parser.parse_args()
     pythons = {version: python_with(version, given.venvs) for version in versions}
@@ -165,8 +195,10 @@ def main():
                 "columns": names,
                 "kinds": ["c" if column in text else "float" for column in names],
                 "parameters": parameters,
+                "codes": given.codes,
                 "export": f"{folder}/model.json",
             }
+            labels = [float(line[-1]) for line in lines[cut:]]
             cells = []
             for python in pythons.values():
                 run = subprocess.run([python, here / "train.py"], input=json.dumps(job), capture_output=True, text=True)
@@ -181,6 +213,8 @@ def main():
                 ]
                 apart = sum(abs(x - y) > 1e-5 * max(1, abs(y)) for x, y in zip(ours, found["own"]))
                 cells.append(" / ".join(f"{figure:.1e}" for figure in figures) + f" / {apart} of {len(ours)}")
+                if parameters["objective"] == "binary:logistic":
+                    cells[-1] += f" / {log_loss(ours, labels):.4f}, {log_loss(found['own'], labels):.4f}"
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 

@@ -7,11 +7,12 @@ import numpy as np
 import xgboost as xgb
 
 
-def codes_by_frequency(table, column):
-    """The most frequent category first, then by text: Tandem's order, which breaks ties between equal weights."""
+def codes_of(table, column, by):
+    """By text: as pandas numbers them. By frequency: the most frequent first, then by text."""
     at = table["names"].index(column)
     counts = collections.Counter(row[at] for row in table["rows"] if row[at] != "")
-    return {name: code for code, name in enumerate(sorted(counts, key=lambda name: (-counts[name], name)))}
+    order = (lambda name: (-counts[name], name)) if by == "frequency" else None
+    return {name: code for code, name in enumerate(sorted(counts, key=order))}
 
 
 def matrix(table, columns, kinds, codes):
@@ -27,7 +28,7 @@ def matrix(table, columns, kinds, codes):
 
 job = json.load(sys.stdin)
 train, test, columns, kinds = job["train"], job["test"], job["columns"], job["kinds"]
-codes = {column: codes_by_frequency(train, column) for column, kind in zip(columns, kinds) if kind == "c"}
+codes = {column: codes_of(train, column, job["codes"]) for column, kind in zip(columns, kinds) if kind == "c"}
 data, held = matrix(train, columns, kinds, codes), matrix(test, columns, kinds, codes)
 parameters = {**job["parameters"], "tree_method": "hist", "nthread": 2}
 rounds = parameters.pop("num_round")

@@ -2,6 +2,7 @@
  * The label column: numbers, or class names. Names are numbered in sorted order, as by scikit-learn's LabelEncoder,
  * unless an order is given. Messages name file, line and column, never a label.
  */
+import { byCodePoints } from "../base/text/code-points.ts";
 import { TandemError } from "../base/error.ts";
 import { columnTitle, isMissingCell, labelColumn, numberIn, cellPlace, requireBinaryLabels } from "./columns.ts";
 import type { CsvTable } from "./csv-table.ts";
@@ -99,8 +100,7 @@ function namesIn(table: CsvTable, index: number): readonly string[] | null {
   const names = new Set<string>();
   for (const cell of table.columns[index]) if (!isMissingCell(cell)) names.add(cell.trim());
   if ([...names].every((name) => numberIn(name) !== undefined)) return null;
-  // By code points, as Python sorts: UTF-16 order differs.
-  return [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return [...names].sort(byCodePoints);
 }
 
 function checkCount(

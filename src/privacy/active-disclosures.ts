@@ -118,7 +118,8 @@ export const activeDisclosures = {
     learner: "active",
     what:
       "where sets of categories are split, which candidates belong to one feature: how many categories it has, how " +
-      "many people of a node are in each, and which one is for missing values",
+      "many people of a node are in each, and which one is for missing values; with bin_cuts xgboost the " +
+      "alphabetical order of their names",
     extent: ({ passiveParty: { groupedFeatures: count } }) =>
       someFeatures(count, "only with enable_categorical, of features with max_cat_to_onehot categories or more"),
   },

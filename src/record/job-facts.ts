@@ -56,7 +56,7 @@ export function featuresOf(view: JobView, { featureCount, self }: PartyView): nu
 /** What a party holds in the job. */
 export function holdingOf(view: JobView, party: PartyView): string {
   if (party.role === "active")
-    return view.membership.gradientsAreShared ? "labels, private key" : "labels, secrets of nodes";
+    return view.membership.gradientsAreShared ? "labels, private key" : "labels, secret keys";
   const count = featuresOf(view, party);
   return count === null ? "features" : `${count} feature${count === 1 ? "" : "s"}`;
 }

@@ -117,16 +117,17 @@ export function coversAll(view: JobView): boolean {
 /** What to assume from the list of disclosures, in one sentence; docs/leakage.md has the reasons. */
 export function assumption(view: JobView): string {
   if (view.role === "active") {
+    const who = view.party === "" ? "the active party" : view.party;
     const computes =
       defencesOf(view).answer_noise > 0
         ? "learns what split outcomes reveal of the other parties' values (the sums had noise)"
         : "can compute for many people and columns of the other parties which bin, or range, a value is in";
     if (!view.membership.membersAreSent) {
-      const whose = coversAll(view) ? "everyone is" : "the people of the node are";
-      return `Assume that the active party ${computes}, and that it knows on which side of each split ${whose}.`;
+      const whose = coversAll(view) ? "everyone is" : "the people that it divides are";
+      return `Assume that ${who} ${computes}, and that it knows on which side of each split ${whose}.`;
     }
     return (
-      `Assume that ${view.party === "" ? "the active party" : view.party}, which holds the key, ${computes}, and ` +
+      `Assume that ${who}, which holds the key, ${computes}, and ` +
       "that each passive party can rank people by their risk about as well as the model does."
     );
   }

@@ -30,10 +30,16 @@ export interface OwnNames {
   readonly rowColumn: (name: RowColumnName) => string;
 }
 
-/** Names that do not collide with the user's columns. */
-export function ownNames({ names }: CsvTable): OwnNames {
-  const [id, label] = ["tandem_id", "tandem_label"].map((name) => freeName(name, names));
-  return { id, label, rowColumn: (name) => freeName(`tandem_${name}`, names) };
+/** Names that do not collide with the user's columns. The label keeps its own where it has one: reports print it. */
+export function ownNames(table: CsvTable, given: string): OwnNames {
+  const { names } = table;
+  const named = names[columnIndex(table, given)];
+  return {
+    id: freeName("tandem_id", names),
+    // A column without a name has none; '#3' would be a position.
+    label: /^[^#\s]/.test(named) ? named : freeName("tandem_label", names),
+    rowColumn: (name) => freeName(`tandem_${name}`, names),
+  };
 }
 
 function freeName(name: string, taken: readonly string[]): string {

@@ -106,7 +106,10 @@ export async function runFederation(
 ): Promise<FederationResult> {
   const root = await mkdtemp(join(tmpdir(), "tandem-"));
   await chmod(root, 0o700);
-  const supervisor = supervise(job.onEvent);
+  // What a party notices about its part of the table is already known of the whole one.
+  const supervisor = supervise((event) => {
+    if (event.type !== "notice" || !event.words.startsWith(root)) job.onEvent(event);
+  });
   const stop = (): void => supervisor.stop();
   process.once("exit", stop);
   try {

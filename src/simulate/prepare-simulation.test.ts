@@ -40,8 +40,20 @@ test("columns of the user with the names of added columns do not collide", async
   const path = await fileOf("own.csv", [",tandem_id,column_0,y", ...labelled((i) => String(i % 2))]);
   const { federation } = await prepare(path, { active: ["tandem_id"], passives: [["#0", "column_0"]] });
   expect(federation.id).toBe("tandem_id_");
-  expect(federation.active.train.names).toEqual(["tandem_id_", "tandem_id", "tandem_label"]);
+  expect(federation.active.train.names).toEqual(["tandem_id_", "tandem_id", "y"]);
   expect(federation.passives[0].train.names).toEqual(["tandem_id_", "column_0_", "column_0"]);
+});
+
+test("the label keeps its name, unless that would be a position", async () => {
+  for (const [label, position, name] of [
+    ["y", "#3", "y"],
+    ["#1", "#3", "tandem_label"],
+  ]) {
+    const path = await fileOf("named.csv", [`id,a,b,${label}`, ...labelled((i) => String(i % 2))]);
+    const { federation } = await prepare(path, { label: position, passives: [["#2"]] });
+    expect(federation.active.label).toBe(name);
+    expect(federation.active.train.names.at(-1)).toBe(name);
+  }
 });
 
 test("labels that are names: the active party receives the class names in order, and their number", async () => {

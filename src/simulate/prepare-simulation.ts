@@ -110,7 +110,7 @@ function federationJob(
   job: Job,
   { whole, tested, rows, validation }: SimulationTables,
 ): FederationJob {
-  const own = ownNames(whole.table);
+  const own = ownNames(whole.table, options.label);
   const party = (i: number): FederationParty => {
     const cut = whole.cuts[i];
     return {

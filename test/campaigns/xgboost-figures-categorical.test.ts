@@ -194,7 +194,9 @@ category with \`max_cat_to_onehot\`.
 - Bank Marketing: 33,908 training rows, a fifth of them for early stopping, and 11,303 test rows.
 - The column of 100 categories is synthetic: 7,500 training rows, 2,500 test rows, one split.
 - Categories of equal weight are ordered by their codes. Tandem numbers the most frequent first, so XGBoost is given
-  these codes. With other codes a set may differ by such a category.
+  these codes. With other codes sets may differ by such categories, above all where many are rare. With
+  \`bin_cuts=xgboost\` Tandem has the codes of pandas, and the sets of XGBoost
+  ([held-out rows](#held-out-rows)).
 - With the same bins, trees are equal node for node (test/xgboost-categorical.test.ts).
 
 Parameters, unless the row says otherwise: ${parameters.join(", ")}.

@@ -74,6 +74,9 @@ export const jobReport: typeof declared = ({ view, own }, madeAt, { withOwn = tr
       )}
       {view.layout !== null && (
         <Section title="Encoding, and the proof that no sum overflows">
+          <p class="note">
+            For readers who check the encryption. The model's quality, and what was revealed, are judged without it.
+          </p>
           <Encoding view={view} />
         </Section>
       )}
@@ -143,7 +146,8 @@ function Heading({ view, madeAt, withOwn }: HeadingProps) {
     <header>
       <h1 class="title">{job}</h1>
       <p class="lead">
-        Federated training, as seen by {party}, the {role} party.{" "}
+        Federated training, as seen by {party}, the {role} party, which{" "}
+        {role === "active" ? "has the labels" : "has features, and no labels"}.{" "}
         {`Started ${timeText(new Date(startedAt))}. Report made ${timeText(madeAt)}.`}
       </p>
       <p>

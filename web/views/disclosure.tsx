@@ -11,6 +11,11 @@ export function Disclosure({ view, own }: JobViews) {
   return (
     <>
       <Lead sentences={disclosureLead(view, own.revealed)} />
+      <p class="note">
+        A node is a group of people that a tree has formed. A split divides it by a candidate: a threshold or a set of
+        categories of one feature. The outcome of a split is who comes to which side. Gradients, or g and h, are
+        computed from each person's label and score, and their sums over people decide which candidate is best.
+      </p>
       <ByDate facts={revealedFacts(view, own.revealed)} />
       {lines.length === 0 ? (
         <Card title="What was learned">

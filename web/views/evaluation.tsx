@@ -49,6 +49,10 @@ export function EvaluationSummary({ evaluation, terms = usualTerms, others }: Ev
       {decisions !== undefined && (
         <>
           <h3>Where to cut the score</h3>
+          <p class="note">
+            Flagged: a score from the cut-off on. Precision: the part of the flagged rows that has label 1. Recall: the
+            part of all label 1 that is flagged. Cost: of wrong decisions.
+          </p>
           <FigureTable table={onlyColumns(decisions, summaryColumns)} stacks />
         </>
       )}

@@ -52,7 +52,10 @@ export function ImportanceCards({ view, own }: { readonly view: JobView; readonl
       )}
       <Card title="Importance per feature">
         <ImportanceTable view={view} rows={rows} by="feature" />
-        <p class="note">A party sees the names of its own features only.</p>
+        <p class="note">
+          {knowsOthers && "Gain: by how much a feature's splits improve the fit to the training rows. "}
+          A party sees the names of its own features only.
+        </p>
       </Card>
       {own.contributions !== null && own.contributions.means.length > 0 && (
         <Contributions view={view} summary={own.contributions} />

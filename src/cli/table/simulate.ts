@@ -58,6 +58,12 @@ async function runSimulate(flags: SimulateFlags, supervise?: Supervise): Promise
   const job = jobFrom(flags);
   const { partiesOf } = await import("../../simulate/simulate-options.ts");
   const names = partiesOf(job).map(({ name }) => name);
+  if (flags.predictions !== undefined && job.testFraction === 0 && job.testData === undefined)
+    throw new TandemError(
+      "USAGE",
+      "--predictions writes the test rows, and --test-fraction 0 leaves none. Name a table with --test-data, such as " +
+        "that of --data",
+    );
   const progress = await openProgress(flags, names[0]);
   const { simulate } = await import("../../simulate/simulate.ts");
   const facts = async (): Promise<readonly DisclosureFacts[]> => {

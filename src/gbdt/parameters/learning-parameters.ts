@@ -141,7 +141,7 @@ export const learningParameters = {
     default: "exact",
     help:
       "how features of many values are cut: at exact quantiles, or where XGBoost's sketch cuts the same rows in the " +
-      "same order; with its order of ties",
+      "same order; with its order of ties, and categories in the order of their texts",
   },
   enable_categorical: {
     kind: "switch",

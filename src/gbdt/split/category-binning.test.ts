@@ -18,6 +18,13 @@ test("bins are the categories, the most frequent first, then in the order of the
   expect([...bins]).toEqual([0, 3, 1, 0, 4, 2, 0]);
 });
 
+test("with XGBoost's order they are numbered by their texts, whatever their frequency", () => {
+  const codes = Float32Array.of(1, 0, 2, 1, NaN, 3, 1);
+  const { categories, bins } = binCategories("home", codes, names, 4, null, "text");
+  expect(categories).toEqual(["free", "other", "own", "rent"]);
+  expect([...bins]).toEqual([2, 3, 0, 2, 4, 1, 2]);
+});
+
 test("only training rows count; categories that they do not have are beyond all bins", () => {
   const { categories, bins, hasMissing, oneHot } = binCategories(
     "home",

@@ -1,12 +1,15 @@
 /**
  * A categorical feature: every category that occurs in the training rows is a bin of its own, the most frequent first,
- * equally frequent ones in the order of their texts.
+ * equally frequent ones in the order of their texts. With `bin_cuts: xgboost` all are in the order of their texts, as
+ * pandas numbers them for XGBoost.
  *
  * A category's code is its bin. Codes break ties between categories with equal weights
- * (gbdt/split/category-partition.ts), so categories are in the order of their codes in a passive party's answers; an
- * order by frequency reveals nothing more than the counts in the same answer.
+ * (gbdt/split/category-partition.ts), so categories are in the order of their codes in a passive party's answers. An
+ * order by frequency reveals nothing more than the counts in the same answer; that of texts reveals itself
+ * (docs/decisions/0075-codes-of-pandas.md).
  */
 import { TandemError } from "../../base/error.ts";
+import { byCodePoints } from "../../base/text/code-points.ts";
 import type { TrainingParameters } from "../parameters/training-parameters.ts";
 import { hasVectorLeaves } from "../objective/outputs.ts";
 import type { BinnedFeature } from "./binning.ts";
@@ -20,6 +23,9 @@ export function oneHotBelow(parameters: TrainingParameters): number {
   return hasVectorLeaves(parameters) ? categoryCountMax + 1 : parameters.max_cat_to_onehot;
 }
 
+/** How categories are numbered. */
+export type CategoryOrder = "frequency" | "text";
+
 /**
  * @param codes per row an index into `names`; NaN is a missing value
  * @param training the rows that determine the categories; null: all
@@ -31,6 +37,7 @@ export function binCategories(
   names: readonly string[],
   oneHotBelowCount: number,
   training: Uint32Array | null = null,
+  order: CategoryOrder = "frequency",
 ): BinnedFeature {
   const counts = new Uint32Array(names.length);
   const deciding = training?.length ?? codes.length;
@@ -48,7 +55,11 @@ export function binCategories(
       `column '${name}' has ${found.length} categories, more than ${categoryCountMax}. Leave it out, or join some`,
     );
   }
-  found.sort((a, b) => counts[b] - counts[a] || (names[a] < names[b] ? -1 : 1));
+  found.sort(
+    order === "text"
+      ? (a, b) => byCodePoints(names[a], names[b])
+      : (a, b) => counts[b] - counts[a] || (names[a] < names[b] ? -1 : 1),
+  );
   const binCount = found.length;
   const binOfCode = new Uint16Array(names.length).fill(binCount + 1);
   found.forEach((code, bin) => (binOfCode[code] = bin));

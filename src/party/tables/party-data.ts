@@ -83,7 +83,10 @@ export async function readPartyRows(
 /** How features become bins: what both sides of a job have agreed on. */
 export interface BinningParameters {
   readonly maxBin: number;
-  /** Features of many values are cut where XGBoost's sketch cuts them; left out: at exact quantiles. */
+  /**
+   * Features of many values are cut where XGBoost's sketch cuts them, and categories are numbered by their texts; left
+   * out: cut at exact quantiles, numbered by frequency.
+   */
   readonly sketchedCuts?: boolean;
   readonly enableCategorical: boolean;
   /** Features with fewer categories are split one category against the rest. */
@@ -164,7 +167,7 @@ function binColumn(
   const binned =
     names === null
       ? binFeature(name, values, maxBin, training, sketchedCuts)
-      : binCategories(name, values, names, maxCatToOnehot, training);
+      : binCategories(name, values, names, maxCatToOnehot, training, sketchedCuts ? "text" : "frequency");
   const { monotone_constraints: signs, interaction_constraints: interactions } = table.constraints ?? noConstraints;
   const monotone = signs[name] ?? 0;
   const groups = Object.entries(interactions).flatMap(([group, all]) => (all.includes(name) ? [group] : []));
