@@ -22,6 +22,7 @@ const { values, positionals } = parseArgs({
     rows: { type: "string" },
     seed: { type: "string", default: "7" },
     privacy: { type: "string" },
+    line: { type: "string" },
     folder: { type: "string", default: join(tmpdir(), "tandem-published") },
     json: { type: "boolean", default: false },
   },
@@ -38,7 +39,9 @@ if (job === undefined) {
   process.exit(1);
 }
 const number = (name) => (values[name] === undefined ? undefined : Number(values[name]));
-const options = { ...values, rounds: number("rounds"), rows: number("rows"), seed: number("seed") };
+const [megabitsPerSecond, roundTripMs] = values.line?.split(",").map(Number) ?? [];
+const line = values.line === undefined ? null : { megabitsPerSecond, roundTripMs };
+const options = { ...values, rounds: number("rounds"), rows: number("rows"), seed: number("seed"), line };
 if (!values.json) {
   const { cpu, cores, node } = thisMachine();
   console.log(`${job.what}; ${cpu}, ${cores} cores, Node ${node}, commit ${thisCommit()}, seed ${options.seed}\n`);

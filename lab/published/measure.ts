@@ -6,6 +6,8 @@ import { trainInOnePlace } from "../../src/simulate/comparison.ts";
 import { runFederation } from "../../src/simulate/federation.ts";
 import { prepareSimulation, type PreparedSimulation } from "../../src/simulate/prepare-simulation.ts";
 import { cpuSeconds } from "../bench/measure.ts";
+import type { Line } from "../bench/shaped-line.ts";
+import { overLine } from "../bench/wan.ts";
 import { columnsOf, writeGeneratedTable } from "./generated-table.ts";
 import type { PublishedJob } from "./jobs.ts";
 import { type LocalXgboost, localXgboost } from "./local-xgboost.ts";
@@ -19,6 +21,8 @@ export interface PublishedOptions {
   readonly rounds: number | undefined;
   readonly rows: number | undefined;
   readonly privacy: string | undefined;
+  /** Between the parties; null: they are on one machine. */
+  readonly line: Line | null;
 }
 
 export interface PublishedFigures {
@@ -51,7 +55,7 @@ export async function measurePublished(
 ): Promise<PublishedFigures> {
   const prepared = await prepareJob(job, scheme, options);
   const [before, began] = [childCpuSeconds(), performance.now()];
-  const result = await runFederation(prepared.federation);
+  const result = await overLine(options.line, (lineTo) => runFederation({ ...prepared.federation, lineTo }));
   const [wall, cpu] = [(performance.now() - began) / 1000, childCpuSeconds() - before];
   const { active, passives } = result;
   const { metrics, trees } = active;
