@@ -48,7 +48,7 @@ FixedBaseTable::FixedBaseTable(const SquareRing& ring, const Limb* base, const L
       entryBytes_(ring.tableEntryBytes()),
       entries_((rows_ << windowBits_) * entryBytes_ + tableMarginBytes) {
   const Limbs bases = rowBases(base);
-  const std::size_t chunk = laneChunk(rows_, threads, ring.lanes());
+  const std::size_t chunk = laneChunk(rows_, ring.lanes());
   parallelChunks(rows_, chunk, threads, [&](std::size_t begin, std::size_t end) {
     buildRows(bases, factor, factorInverse, begin, end - begin);
   });

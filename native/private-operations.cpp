@@ -198,7 +198,7 @@ long long PrivateContext::encrypt(FlatInput plaintexts, FlatInput exponentsP, Fl
   const std::size_t size = p_.ring->elementLimbs();
   const std::size_t limbsOfN = public_.limbsOfN;
   FirstBad bad;
-  const std::size_t chunk = laneChunk(plaintexts.count, threads, p_.ring->lanes());
+  const std::size_t chunk = laneChunk(plaintexts.count, p_.ring->lanes());
   parallelChunks(plaintexts.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t lanes = end - begin;
     Limbs pairs(2 * kLanesMax * size);
@@ -280,7 +280,7 @@ long long PrivateContext::decrypt(FlatInput ciphertexts, std::uint8_t* result, s
   const std::size_t wide = public_.elementLimbs();
   const std::size_t primeLimbs = p_.prime().limbs();
   FirstBad bad;
-  const std::size_t chunk = laneChunk(ciphertexts.count, threads, p_.ring->lanes());
+  const std::size_t chunk = laneChunk(ciphertexts.count, p_.ring->lanes());
   parallelChunks(ciphertexts.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t lanes = end - begin;
     Limbs values(lanes * wide);
@@ -344,7 +344,7 @@ long long PrivateContext::nthRoots(FlatInput values, const Exponent& exponentP, 
   const std::size_t limbsOfN = public_.limbsOfN;
   const std::size_t primeLimbs = p_.prime().limbs();
   FirstBad bad;
-  const std::size_t chunk = laneChunk(values.count, threads, p_.ring->lanes());
+  const std::size_t chunk = laneChunk(values.count, p_.ring->lanes());
   parallelChunks(values.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t lanes = end - begin;
     Limbs numbers(lanes * limbsOfN);
