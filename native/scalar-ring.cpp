@@ -1,6 +1,8 @@
 // See scalar-ring.h.
 #include "scalar-ring.h"
 
+#include <algorithm>
+
 namespace tandem {
 
 namespace {
@@ -104,6 +106,36 @@ void ScalarRing::addHalves(Word* r, const Word* x, const Word* y) const {
   Limb negated[kHalfMax];
   subtractLimbs(negated, modulus().value(), y, limbs());
   modulus().subtract(r, x, negated);
+}
+
+void ScalarRing::addPairs(Word* r, const Word* x, const Word* y) const {
+  const std::size_t n = limbs();
+  Limb sum[kHalfMax + 1];
+  Limb padded[kHalfMax + 1];
+  Limb more[kHalfMax] = {0};
+  sum[n] = addLimbs(sum, x, y, n);
+  copyLimbs(padded, modulus().value(), n);
+  padded[n] = 0;
+  more[0] = subtractIfNotBelow(sum, padded, n + 1);
+  addHalves(r + n, x + n, y + n);
+  addHalves(r + n, r + n, more);
+  copyLimbs(r, sum, n);
+}
+
+void ScalarRing::timesModulus(Word* r, const Word* x, std::size_t wordsOfX, const Word* z) const {
+  const std::size_t n = limbs();
+  std::memset(r, 0, (wordsOfX + n) * sizeof(Word));
+  copyLimbs(r, z, n);
+  for (std::size_t i = 0; i < wordsOfX; i++) {
+    const Limb carry = modulus().rows()(r + i, modulus().value(), n, x[i]);
+    addSmall(r + i + n, carry, wordsOfX - i);
+  }
+}
+
+void ScalarRing::store(Limb* const* values, std::size_t limbsOfValue, const Word* x, std::size_t wordsOfX) const {
+  if (values[0] == nullptr) return;
+  std::memset(values[0], 0, limbsOfValue * sizeof(Limb));
+  copyLimbs(values[0], x, std::min(limbsOfValue, wordsOfX));
 }
 
 void ScalarRing::gather(Word* r, const Limb* const* elements) const {

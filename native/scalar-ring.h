@@ -17,6 +17,10 @@ class ScalarRing final : public SquareRing {
   void multiplyByHalf(Word* r, const Word* x, const Word* c) const override;
   void multiplyHalves(Word* r, const Word* x, const Word* y) const override;
   void addHalves(Word* r, const Word* x, const Word* y) const override;
+  void addPairs(Word* r, const Word* x, const Word* y) const override;
+  void reduce(Word*) const override {}
+  void timesModulus(Word* r, const Word* x, std::size_t wordsOfX, const Word* z) const override;
+  void store(Limb* const* values, std::size_t limbsOfValue, const Word* x, std::size_t wordsOfX) const override;
   void gather(Word* r, const Limb* const* elements) const override;
   void scatter(Limb* const* elements, const Word* x) const override;
   void insert(Word* r, std::size_t lane, const Limb* element) const override;
