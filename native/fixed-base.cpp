@@ -120,9 +120,9 @@ void FixedBaseTable::buildRows(const Limbs& bases, const Limb* factor, const Lim
     // d / c R = d c' / R, where c' = R^2 / c is the first half of the inverse element. c and d need not be reduced: l
     // belongs to them as they are.
     ring_.multiplyHalves(logarithm.data(), &power[half], inverse.data());
-    for (std::size_t lane = 0; lane < lanes; lane++) {
-      ring_.writeEntry(entries_.data() + offsetOf(first + lane, digit), power.data(), logarithm.data(), lane);
-    }
+    std::uint8_t* entries[kLanesMax] = {nullptr};
+    for (std::size_t lane = 0; lane < lanes; lane++) entries[lane] = entries_.data() + offsetOf(first + lane, digit);
+    ring_.writeEntries(entries, power.data(), logarithm.data());
     ring_.multiply(power.data(), power.data(), base.data());
     ring_.multiplyHalves(inverse.data(), inverse.data(), inverseBase.data());
   }

@@ -35,7 +35,7 @@ class LaneRing final : public SquareRing {
   void insert(Word* r, std::size_t lane, const Limb* element) const override;
   void extract(Limb* element, const Word* x, std::size_t lane) const override;
   std::size_t tableEntryBytes() const override { return 2 * digits_ * sizeof(TableDigit); }
-  void writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const override;
+  void writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const override;
   std::size_t sumWords() const override { return kLanes * kLanes * (sumEnd() - sumBegin()); }
   void readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const override;
   void readSum(Limb* sum, const Word* sums, std::size_t lane) const override;
@@ -318,11 +318,20 @@ void LaneRing::extract(Limb* element, const Word* x, std::size_t lane) const {
   reducePair(element, a, b);
 }
 
-void LaneRing::writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const {
-  TableDigit* digits = reinterpret_cast<TableDigit*>(entry);
-  for (std::size_t j = 0; j < digits_; j++) {
-    digits[j] = static_cast<TableDigit>(c[kLanes * j + lane]);
-    digits[digits_ + j] = static_cast<TableDigit>(l[kLanes * j + lane]);
+TANDEM_LANE void LaneRing::writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const {
+  Vector digits[2 * kDigitsMax + kLanes];
+  std::memcpy(digits, c, digits_ * sizeof(Vector));
+  std::memcpy(digits + digits_, l, digits_ * sizeof(Vector));
+  std::memset(digits + 2 * digits_, 0, sizeof(Vector) * kLanes);
+  for (std::size_t at = 0; at < 2 * digits_; at += kLanes) {
+    transpose(digits + at);
+    const std::size_t sizeBytes = std::min(kLanes, 2 * digits_ - at) * sizeof(TableDigit);
+    for (std::size_t lane = 0; lane < kLanes; lane++) {
+      if (entries[lane] == nullptr) continue;
+      TableDigit row[kLanes];
+      storeTableDigits(row, digits[at + lane]);
+      std::memcpy(entries[lane] + at * sizeof(TableDigit), row, sizeBytes);
+    }
   }
 }
 

@@ -10,14 +10,15 @@ namespace tandem {
 
 namespace {
 
-// Windows of the fixed-base tables. A step to wider ones saves a fifth or a sixth of an encryption, and takes as long
-// as some 3,000 and 11,000 encryptions to build, so that it pays after about `countMin` of them. Narrow to wide.
+// Windows of the fixed-base tables: the widest that fit. A step to wider ones saves a quarter of an encryption, and
+// takes as long as some 5,000 encryptions to build, so that it pays after about `countMin` of them. With windows of 12
+// bits, the memory of a table costs more than its products save. Narrow to wide.
 struct WindowStep {
   std::size_t bits;
   std::size_t countMin;
 };
-constexpr WindowStep kWindowSteps[] = {{8, 0}, {10, std::size_t{1} << 14}, {12, std::size_t{1} << 16}};
-// Of a prime's table: 12 bits take 108 MiB with a 2048-bit key, and a 3072-bit key stays with 10, a longer one with 8.
+constexpr WindowStep kWindowSteps[] = {{8, 0}, {10, std::size_t{1} << 14}, {11, std::size_t{1} << 14}};
+// Of a prime's table: 11 bits take 59 MiB with a 2048-bit key, and a 3072-bit key stays with 10, a longer one with 8.
 constexpr std::size_t kTableBytesMax = std::size_t{108} << 20;
 
 std::size_t windowBitsFor(std::size_t count, std::size_t primeBytes, std::size_t entryBytes) {

@@ -150,10 +150,11 @@ void ScalarRing::insert(Word* r, std::size_t, const Limb* element) const { copyL
 
 void ScalarRing::extract(Limb* element, const Word* x, std::size_t) const { copyLimbs(element, x, words()); }
 
-void ScalarRing::writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t) const {
+void ScalarRing::writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const {
+  if (entries[0] == nullptr) return;
   const std::size_t halfBytes = limbs() * sizeof(Limb);
-  std::memcpy(entry, c, halfBytes);
-  std::memcpy(entry + halfBytes, l, halfBytes);
+  std::memcpy(entries[0], c, halfBytes);
+  std::memcpy(entries[0] + halfBytes, l, halfBytes);
 }
 
 void ScalarRing::readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const {

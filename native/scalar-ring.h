@@ -26,7 +26,7 @@ class ScalarRing final : public SquareRing {
   void insert(Word* r, std::size_t lane, const Limb* element) const override;
   void extract(Limb* element, const Word* x, std::size_t lane) const override;
   std::size_t tableEntryBytes() const override { return 2 * limbs() * sizeof(Limb); }
-  void writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const override;
+  void writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const override;
   std::size_t sumWords() const override { return limbs() + 1; }
   void readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const override;
   void readSum(Limb* sum, const Word* sums, std::size_t lane) const override;

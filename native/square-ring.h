@@ -69,7 +69,8 @@ class SquareRing {
   // Entries of fixed-base tables (fixed-base.h): two halves c and l of a lane, in the kernel's own digits, so that
   // nothing is converted when they are read. A table ends with tableMarginBytes that are read and not used.
   virtual std::size_t tableEntryBytes() const = 0;
-  virtual void writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const = 0;
+  // Writes every lane's entry; skips null pointers.
+  virtual void writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const = 0;
   // c of every lane's entry into a half, and l added to that lane's sum: sumWords() zero words for all lanes at first,
   // up to 256 times.
   virtual std::size_t sumWords() const = 0;
