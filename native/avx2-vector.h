@@ -24,6 +24,7 @@ constexpr bool kHasUpperHalves = false;
 // A column of the second reduction has 3 * digits terms. Up to this many digits they fit 64 bits with room for carries
 // (252 * 2^56 + 2^38 < 2^64); beyond, carries are folded out after every `digits` terms.
 constexpr std::size_t kDigitsUnfolded = 84;
+constexpr int kBlock = 8;
 constexpr std::size_t kDigitsMax = 147;  // 4096 bits and 4 to spare
 
 TANDEM_LANE_INLINE Vector zero() { return _mm256_setzero_si256(); }

@@ -15,6 +15,7 @@ namespace emulated {
 constexpr std::size_t kLanes = 8;
 constexpr int kDigitBits = 52;
 constexpr bool kHasUpperHalves = true;
+constexpr int kBlock = 10;
 constexpr std::size_t kDigitsMax = 79;
 constexpr std::size_t kDigitsUnfolded = kDigitsMax;
 

@@ -32,6 +32,7 @@ constexpr std::size_t kLanes = 8;
 constexpr int kDigitBits = 52;
 constexpr bool kHasUpperHalves = true;
 // A column has at most 8 * digits terms below 2^52, so 64 bits never overflow.
+constexpr int kBlock = 10;
 constexpr std::size_t kDigitsMax = 79;  // 4096 bits and 4 to spare
 constexpr std::size_t kDigitsUnfolded = kDigitsMax;
 

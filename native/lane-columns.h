@@ -19,7 +19,6 @@ namespace tandem {
 namespace TANDEM_LANES {
 
 constexpr std::uint64_t kDigitMask = (std::uint64_t{1} << kDigitBits) - 1;
-constexpr int kBlock = 8;
 
 TANDEM_LANE_INLINE Vector digitMask() { return everywhere(kDigitMask); }
 TANDEM_LANE_INLINE Vector carryOf(Vector sum) { return shiftRight<kDigitBits>(sum); }

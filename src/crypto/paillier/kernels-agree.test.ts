@@ -138,11 +138,9 @@ describe.skipIf(kernels.size === 0)(
       const expected = await portableKernel
         .privateEvaluator(key, { threads: 1 })
         .encryptWithExponents(plaintexts, exponents);
-      for (const [i, { kernel, threads }] of contenders.entries()) {
+      for (const { kernel, threads } of contenders) {
         const owner = kernel.privateEvaluator(key, { threads });
-        // The widest tables take a second, and are built in the same way by every kernel.
-        const isWidest = i === 0 && length === "full";
-        for (const count of isWidest ? [1, 16_384, 65_536] : [1, 16_384]) {
+        for (const count of [1, 16_384]) {
           await owner.encrypt(new PlaintextVector(new Uint8Array(count), 1));
           expect(Buffer.compare((await owner.encryptWithExponents(plaintexts, exponents)).bytes, expected.bytes)).toBe(
             0,

@@ -95,9 +95,9 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
  */
 const sampleCount = 1024;
 /** The owner's tables grow with use: a job's encryptions cost this fraction of the first ones. */
-const wideTables = 0.9;
+const wideTables = 0.8;
 /** Cost of building the wide tables, relative to the first ones. */
-const wideTablesCost = 3.2;
+const wideTablesCost = 5.8;
 
 /** Measures the four operations with one thread: about a second at 2048 bits. */
 async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCosts> {
