@@ -60,9 +60,9 @@ class LaneRing final : public SquareRing {
   Words modulusDigits_;
   Words multiples_[kMultiples];  // N, 2 N, 4 N and 8 N
   Words paddedModulus_;          // with kBlock zeros at either end
-  Words balance_;       // 1 - R modulo N: Z less R - 1, see lane-sweep.h
-  Words rCubedDigits_;  // R^3 as a pair
-  Words importFactor_;  // -R^2 modulo N
+  Words balance_;                // 1 - R modulo N: Z less R - 1, see lane-sweep.h
+  Words rCubedDigits_;           // R^3 as a pair
+  Words importFactor_;           // -R^2 modulo N
   Word negatedInverse_;
 };
 

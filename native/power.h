@@ -41,8 +41,8 @@ class Exponent {
 // r = base^exponent, lane by lane. r may be base.
 void power(const SquareRing& ring, Word* r, const Word* base, const Exponent& exponent);
 
-// r = base^exponent times the product of shifted(k)^(2^(k strideBits)) for k < count, lane by lane: the squarings of the
-// power serve the product as well. fetch(factor, k) writes shifted(k). r may be base.
+// r = base^exponent times the product of shifted(k)^(2^(k strideBits)) for k < count, lane by lane: the squarings of
+// the power serve the product as well. fetch(factor, k) writes shifted(k). r may be base.
 void powerAndShift(const SquareRing& ring, Word* r, const Word* base, const Exponent& exponent, std::size_t strideBits,
                    std::size_t count, const std::function<void(Word*, std::size_t)>& fetch);
 

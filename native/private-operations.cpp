@@ -167,8 +167,7 @@ std::shared_ptr<const PrivateContext::Tables> PrivateContext::buildTables(std::s
 }
 
 void PrivateContext::encryptSide(const PrimeSide& side, const FixedBaseTable& table, const Limb* const* plaintexts,
-                                 const std::uint8_t* const* exponents, std::size_t exponentBytes,
-                                 Words& group) const {
+                                 const std::uint8_t* const* exponents, std::size_t exponentBytes, Words& group) const {
   const SquareRing& ring = *side.ring;
   const std::size_t limbs = ring.limbs();
   const std::size_t half = ring.words() / 2;

@@ -98,7 +98,9 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     // The first half of an element is its residue modulo n, times a constant.
     const halfOfOne = one.subarray(0, sizeBytes / 2);
     for (let i = 0; i < vector.count; i++) {
-      if (Buffer.compare(bytes.subarray(i * sizeBytes, (i + 0.5) * sizeBytes), halfOfOne) === 0) return i;
+      let equal = 0; // nearly always the first byte decides
+      while (equal < halfOfOne.length && bytes[i * sizeBytes + equal] === halfOfOne[equal]) equal++;
+      if (equal === halfOfOne.length) return i;
     }
     return -1;
   }
