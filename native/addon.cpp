@@ -263,20 +263,22 @@ napi_value runningSumsCall(const Arguments& arguments) {
   });
 }
 
-// pack(context, source, strideBits, perCiphertext, result, threads)
+// pack(context, source, strideBits, perCiphertext, bases, baseBytes, result, threads)
 napi_value packCall(const Arguments& arguments) {
   const PublicContext& context = publicContext(arguments);
   std::shared_ptr<Limbs> owner;
   const Span<const Limb> source = arguments.elements(1, context.elementLimbs(), owner);
   const std::size_t strideBits = arguments.integer(2, 1, 1 << 20);
   const std::size_t perCiphertext = arguments.integer(3, 1, 1 << 20);
+  const FlatInput bases = arguments.flat(4, 8 * context.limbsOfN);
   const std::size_t results = (source.length + perCiphertext - 1) / perCiphertext;
-  Limb* result = arguments.output(4, context.elementLimbs(), results);
-  const std::size_t threads = arguments.threads(5);
+  check(bases.count == results, "every packed ciphertext has a base");
+  Limb* result = arguments.output(6, context.elementLimbs(), results);
+  const std::size_t threads = arguments.threads(7);
+  const PackJob job{source.data, source.length, strideBits, perCiphertext};
   return startTask(arguments.env(), arguments.keepAlive(), [=, &context] {
     (void)owner;
-    pack(context, source.data, source.length, strideBits, perCiphertext, result, threads);
-    return -1LL;
+    return pack(context, job, bases, result, threads);
   });
 }
 
@@ -467,7 +469,7 @@ NAPI_MODULE_INIT() {
       {"seal", guarded<sealCall, 6>},
       {"histogram", guarded<histogramCall, 10>},
       {"runningSums", guarded<runningSumsCall, 8>},
-      {"pack", guarded<packCall, 6>},
+      {"pack", guarded<packCall, 8>},
       {"encrypt", guarded<encryptCall, 9>},
       {"decrypt", guarded<decryptCall, 6>},
       {"nthRoots", guarded<nthRootsCall, 8>},

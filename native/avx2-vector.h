@@ -24,6 +24,7 @@ constexpr bool kHasUpperHalves = false;
 // A column of the second reduction has 3 * digits terms. Up to this many digits they fit 64 bits with room for carries
 // (252 * 2^56 + 2^38 < 2^64); beyond, carries are folded out after every `digits` terms.
 constexpr std::size_t kDigitsUnfolded = 84;
+constexpr int kBlock = 8;
 constexpr std::size_t kDigitsMax = 147;  // 4096 bits and 4 to spare
 
 TANDEM_LANE_INLINE Vector zero() { return _mm256_setzero_si256(); }
@@ -57,10 +58,14 @@ TANDEM_LANE_INLINE Vector loadBytes(const std::uint8_t* const* values, std::size
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-// A digit in a table, and one lane's next four of them.
+// A digit in a table, and one lane's next four of them, read and written.
 using TableDigit = std::uint32_t;
 TANDEM_LANE_INLINE Vector loadTableDigits(const TableDigit* digits) {
   return _mm256_cvtepu32_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(digits)));
+}
+TANDEM_LANE_INLINE void storeTableDigits(TableDigit* digits, Vector row) {
+  const __m256i packed = _mm256_permutevar8x32_epi32(row, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(digits), _mm256_castsi256_si128(packed));
 }
 
 // Row i has element j of what was row j's element i.

@@ -15,6 +15,7 @@ namespace emulated {
 constexpr std::size_t kLanes = 8;
 constexpr int kDigitBits = 52;
 constexpr bool kHasUpperHalves = true;
+constexpr int kBlock = 10;
 constexpr std::size_t kDigitsMax = 79;
 constexpr std::size_t kDigitsUnfolded = kDigitsMax;
 
@@ -85,6 +86,7 @@ using TableDigit = Word;
 inline Vector loadTableDigits(const TableDigit* digits) {
   return perLane([&](std::size_t i) { return digits[i]; });
 }
+inline void storeTableDigits(TableDigit* digits, const Vector& row) { std::memcpy(digits, row.lane, sizeof row.lane); }
 inline void transpose(Vector* rows) {
   for (std::size_t i = 0; i < kLanes; i++) {
     for (std::size_t j = 0; j < i; j++) std::swap(rows[i].lane[j], rows[j].lane[i]);

@@ -48,7 +48,7 @@ FixedBaseTable::FixedBaseTable(const SquareRing& ring, const Limb* base, const L
       entryBytes_(ring.tableEntryBytes()),
       entries_((rows_ << windowBits_) * entryBytes_ + tableMarginBytes) {
   const Limbs bases = rowBases(base);
-  const std::size_t chunk = laneChunk(rows_, threads, ring.lanes());
+  const std::size_t chunk = laneChunk(rows_, ring.lanes());
   parallelChunks(rows_, chunk, threads, [&](std::size_t begin, std::size_t end) {
     buildRows(bases, factor, factorInverse, begin, end - begin);
   });
@@ -120,9 +120,9 @@ void FixedBaseTable::buildRows(const Limbs& bases, const Limb* factor, const Lim
     // d / c R = d c' / R, where c' = R^2 / c is the first half of the inverse element. c and d need not be reduced: l
     // belongs to them as they are.
     ring_.multiplyHalves(logarithm.data(), &power[half], inverse.data());
-    for (std::size_t lane = 0; lane < lanes; lane++) {
-      ring_.writeEntry(entries_.data() + offsetOf(first + lane, digit), power.data(), logarithm.data(), lane);
-    }
+    std::uint8_t* entries[kLanesMax] = {nullptr};
+    for (std::size_t lane = 0; lane < lanes; lane++) entries[lane] = entries_.data() + offsetOf(first + lane, digit);
+    ring_.writeEntries(entries, power.data(), logarithm.data());
     ring_.multiply(power.data(), power.data(), base.data());
     ring_.multiplyHalves(inverse.data(), inverse.data(), inverseBase.data());
   }

@@ -8,7 +8,7 @@
 // encryption's factor 1 + m n is 1 + p (m q).
 //
 // Layout: entry (i, d) is number i 2^w + d: c, then l R modulo p, as the kernel writes them (square-ring.h). Size with
-// a 2048-bit key and digits of 52 bits, for both primes: 21 MB with w = 8, 67 MB with 10, 225 MB with 12.
+// a 2048-bit key and digits of 52 bits, for both primes: 21 MB with w = 8, 67 MB with 10, 123 MB with 11.
 //
 // NOT constant-time in the cache: entries are addressed by digits of the secret exponent, because reading the whole
 // table under masks would cost more than the power itself. A process that shares this machine's caches could learn

@@ -32,6 +32,7 @@ constexpr std::size_t kLanes = 8;
 constexpr int kDigitBits = 52;
 constexpr bool kHasUpperHalves = true;
 // A column has at most 8 * digits terms below 2^52, so 64 bits never overflow.
+constexpr int kBlock = 10;
 constexpr std::size_t kDigitsMax = 79;  // 4096 bits and 4 to spare
 constexpr std::size_t kDigitsUnfolded = kDigitsMax;
 
@@ -71,9 +72,10 @@ TANDEM_LANE_INLINE Vector loadBytes(const std::uint8_t* const* values, std::size
   return _mm512_inserti64x4(_mm512_castsi256_si512(loadFour(values, at)), loadFour(values + 4, at), 1);
 }
 
-// A digit in a table, and one lane's next eight of them.
+// A digit in a table, and one lane's next eight of them, read and written.
 using TableDigit = Word;
 TANDEM_LANE_INLINE Vector loadTableDigits(const TableDigit* digits) { return _mm512_loadu_si512(digits); }
+TANDEM_LANE_INLINE void storeTableDigits(TableDigit* digits, Vector row) { _mm512_storeu_si512(digits, row); }
 
 // Rows 0, 2, 4 and 6, or 1, 3, 5 and 7, of a transposed matrix, from pairs of its rows in the lanes of two.
 TANDEM_LANE_INLINE void transposeHalf(Vector* rows, Vector p01, Vector p23, Vector p45, Vector p67) {

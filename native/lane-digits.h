@@ -46,8 +46,9 @@ inline void limbsFromDigits(Limb* value, std::size_t limbs, const Word* digits, 
   std::uint8_t* bytes = reinterpret_cast<std::uint8_t*>(value);
   std::memset(value, 0, limbs * sizeof(Limb));
   for (std::size_t digit = 0; digit < count; digit++) {
-    // The digit before may end within the first byte.
-    const Word before = shiftOf(digit) == 0 ? 0 : bytes[byteOf(digit)];
+    // The digit before may end within the first byte: it begins at a byte then.
+    const std::size_t bits = shiftOf(digit) == 0 ? 0 : 8 * (byteOf(digit) - byteOf(digit - 1));
+    const Word before = bits == 0 ? 0 : digits[kLanes * (digit - 1) + lane] >> bits;
     const Word word = before | (digits[kLanes * digit + lane] << shiftOf(digit));
     std::memcpy(bytes + byteOf(digit), &word, 8);
   }

@@ -26,12 +26,16 @@ class LaneRing final : public SquareRing {
   void multiplyByHalf(Word* r, const Word* x, const Word* c) const override;
   void multiplyHalves(Word* r, const Word* x, const Word* y) const override;
   void addHalves(Word* r, const Word* x, const Word* y) const override;
+  void addPairs(Word* r, const Word* x, const Word* y) const override;
+  void reduce(Word* x) const override;
+  void timesModulus(Word* r, const Word* x, std::size_t wordsOfX, const Word* z) const override;
+  void store(Limb* const* values, std::size_t limbsOfValue, const Word* x, std::size_t wordsOfX) const override;
   void gather(Word* r, const Limb* const* elements) const override;
   void scatter(Limb* const* elements, const Word* x) const override;
   void insert(Word* r, std::size_t lane, const Limb* element) const override;
   void extract(Limb* element, const Word* x, std::size_t lane) const override;
   std::size_t tableEntryBytes() const override { return 2 * digits_ * sizeof(TableDigit); }
-  void writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const override;
+  void writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const override;
   std::size_t sumWords() const override { return kLanes * kLanes * (sumEnd() - sumBegin()); }
   void readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const override;
   void readSum(Limb* sum, const Word* sums, std::size_t lane) const override;
@@ -45,6 +49,8 @@ class LaneRing final : public SquareRing {
   void select(Word* r, const Word* table, std::size_t size, std::size_t index) const override;
 
  private:
+  static constexpr std::size_t kMultiples = 4;
+
   // The vectors of an entry that hold digits of l: the first may also hold some of c, the last some of what follows.
   std::size_t sumBegin() const { return digits_ / kLanes; }
   std::size_t sumEnd() const { return (2 * digits_ + kLanes - 1) / kLanes; }
@@ -52,9 +58,11 @@ class LaneRing final : public SquareRing {
   std::size_t digits_;
   // Each digit in all lanes.
   Words modulusDigits_;
-  Words balance_;       // 1 - R modulo N: Z less R - 1, see lane-sweep.h
-  Words rCubedDigits_;  // R^3 as a pair
-  Words importFactor_;  // -R^2 modulo N
+  Words multiples_[kMultiples];  // N, 2 N, 4 N and 8 N
+  Words paddedModulus_;          // with kBlock zeros at either end
+  Words balance_;                // 1 - R modulo N: Z less R - 1, see lane-sweep.h
+  Words rCubedDigits_;           // R^3 as a pair
+  Words importFactor_;           // -R^2 modulo N
   Word negatedInverse_;
 };
 
@@ -99,6 +107,22 @@ TANDEM_LANE void run(const Sweep& sweep) {
 
 constexpr std::size_t kSelectMax = 64;
 
+// x -= y in the lanes where x >= y; returns 1 there, otherwise 0.
+TANDEM_LANE_INLINE Vector subtractIfNotBelow(Vector* x, const Vector* y, std::size_t digits) {
+  const Vector mask = digitMask();
+  const Vector one = everywhere(1);
+  Vector difference[kDigitsMax];
+  Vector carry = one;  // x - y = x + (R - 1 - y) + 1, less R
+  for (std::size_t j = 0; j < digits; j++) {
+    const Vector sum = add(add(x[j], bitXor(y[j], mask)), carry);
+    difference[j] = bitAnd(sum, mask);
+    carry = carryOf(sum);
+  }
+  const Vector isNotBelow = equalLanes(carry, one);
+  for (std::size_t j = 0; j < digits; j++) x[j] = bitXor(x[j], bitAnd(bitXor(x[j], difference[j]), isNotBelow));
+  return carry;
+}
+
 // `count` digits of the entry whose mask is set; entries are `stride` vectors apart.
 template <int count>
 TANDEM_LANE_INLINE void selectDigits(Vector* result, const Vector* table, std::size_t stride, const Vector* masks,
@@ -129,6 +153,13 @@ LaneRing::LaneRing(Kernel kernel, const Limb* n, std::size_t limbs)
   subtractLimbs(value.data(), n, one(), limbs);
   addSmall(value.data(), 1, limbs);
   balance_ = broadcastDigits(value.data(), limbs, digits_);
+  multiples_[0] = modulusDigits_;
+  for (std::size_t k = 1; k < kMultiples; k++) {
+    multiples_[k].resize(kLanes * digits_);
+    addHalves(multiples_[k].data(), multiples_[k - 1].data(), multiples_[k - 1].data());
+  }
+  paddedModulus_.resize(kLanes * (digits_ + 2 * kBlock));
+  std::copy(modulusDigits_.begin(), modulusDigits_.end(), paddedModulus_.begin() + kLanes * kBlock);
   negatedInverse_ = negatedInverse(n[0]) & kDigitMask;
 }
 
@@ -199,6 +230,61 @@ TANDEM_LANE void LaneRing::addHalves(Word* r, const Word* x, const Word* y) cons
   }
 }
 
+void LaneRing::addPairs(Word* r, const Word* x, const Word* y) const {
+  const std::size_t half = kLanes * digits_;
+  addHalves(r, x, y);
+  addHalves(r + half, x + half, y + half);
+}
+
+TANDEM_LANE void LaneRing::reduce(Word* x) const {
+  Vector* a = vectors(x);
+  Vector* b = a + digits_;
+  const Vector four = subtractIfNotBelow(a, vectors(multiples_[2].data()), digits_);
+  const Vector two = subtractIfNotBelow(a, vectors(multiples_[1].data()), digits_);
+  const Vector once = subtractIfNotBelow(a, vectors(multiples_[0].data()), digits_);
+  Vector carry = add(add(shiftLeft<2>(four), shiftLeft<1>(two)), once);
+  const Vector mask = digitMask();
+  for (std::size_t j = 0; j < digits_; j++) {
+    const Vector sum = add(b[j], carry);
+    b[j] = bitAnd(sum, mask);
+    carry = carryOf(sum);
+  }
+  for (std::size_t k = kMultiples; k-- > 0;) subtractIfNotBelow(b, vectors(multiples_[k].data()), digits_);
+}
+
+TANDEM_LANE void LaneRing::timesModulus(Word* r, const Word* x, std::size_t wordsOfX, const Word* z) const {
+  const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(wordsOfX / kLanes);
+  const std::ptrdiff_t digits = static_cast<std::ptrdiff_t>(digits_);
+  const std::ptrdiff_t total = count + digits;
+  const Vector* modulus = vectors(paddedModulus_.data()) + kBlock;
+  Vector carry = zero();
+  for (std::ptrdiff_t at = 0; at < total; at += kBlock) {
+    Sums<kBlock> sums;
+    sums.clear();
+    const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, at - digits + 1);
+    sums.addRows(vectors(x) + from, modulus + (at - from), std::min<std::ptrdiff_t>(count, at + kBlock) - from);
+    unroll<kBlock>([&](auto c) TANDEM_LANE_LAMBDA {
+      if (at + c < digits) sums.at[c] = add(sums.at[c], vectors(z)[at + c]);
+    });
+    Vector columns[kBlock];
+    sums.write(columns, carry);
+    std::copy(columns, columns + std::min<std::ptrdiff_t>(kBlock, total - at), vectors(r) + at);
+  }
+}
+
+void LaneRing::store(Limb* const* values, std::size_t limbsOfValue, const Word* x, std::size_t wordsOfX) const {
+  Limb value[4 * kHalfLimbsMax];
+  const std::size_t digits = wordsOfX / kLanes;
+  const std::size_t limbsUsed = std::max(limbsOfValue, (digits * kDigitBits + 63) / 64 + 1);
+  if (limbsUsed > 4 * kHalfLimbsMax) throw std::invalid_argument("a number is too long");
+  for (std::size_t lane = 0; lane < kLanes; lane++) {
+    if (values[lane] == nullptr) continue;
+    limbsFromDigits(value, limbsUsed, x, digits, lane);
+    copyLimbs(values[lane], value, limbsOfValue);
+  }
+  wipe(value, sizeof value);
+}
+
 TANDEM_LANE void LaneRing::gather(Word* r, const Limb* const* elements) const {
   const Limb* first[kLanes];
   const Limb* second[kLanes];
@@ -232,11 +318,20 @@ void LaneRing::extract(Limb* element, const Word* x, std::size_t lane) const {
   reducePair(element, a, b);
 }
 
-void LaneRing::writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const {
-  TableDigit* digits = reinterpret_cast<TableDigit*>(entry);
-  for (std::size_t j = 0; j < digits_; j++) {
-    digits[j] = static_cast<TableDigit>(c[kLanes * j + lane]);
-    digits[digits_ + j] = static_cast<TableDigit>(l[kLanes * j + lane]);
+TANDEM_LANE void LaneRing::writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const {
+  Vector digits[2 * kDigitsMax + kLanes];
+  std::memcpy(digits, c, digits_ * sizeof(Vector));
+  std::memcpy(digits + digits_, l, digits_ * sizeof(Vector));
+  std::memset(digits + 2 * digits_, 0, sizeof(Vector) * kLanes);
+  for (std::size_t at = 0; at < 2 * digits_; at += kLanes) {
+    transpose(digits + at);
+    const std::size_t sizeBytes = std::min(kLanes, 2 * digits_ - at) * sizeof(TableDigit);
+    for (std::size_t lane = 0; lane < kLanes; lane++) {
+      if (entries[lane] == nullptr) continue;
+      TableDigit row[kLanes];
+      storeTableDigits(row, digits[at + lane]);
+      std::memcpy(entries[lane] + at * sizeof(TableDigit), row, sizeBytes);
+    }
   }
 }
 

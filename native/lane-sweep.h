@@ -183,6 +183,10 @@ TANDEM_LANE void sweepPartBlock(const Sweep& sweep, SweepState& state, std::ptrd
       return sweepRest<6, fold>(sweep, state, at);
     case 7:
       return sweepRest<7, fold>(sweep, state, at);
+    case 8:
+      return sweepRest<8, fold>(sweep, state, at);
+    case 9:
+      return sweepRest<9, fold>(sweep, state, at);
     default:
       return;
   }

@@ -118,6 +118,43 @@ void power(const SquareRing& ring, Word* r, const Word* base, const Exponent& ex
   }
 }
 
+void powerAndShift(const SquareRing& ring, Word* r, const Word* base, const Exponent& exponent, std::size_t strideBits,
+                   std::size_t count, const std::function<void(Word*, std::size_t)>& fetch) {
+  const Words table = powerTable(ring, base, exponent.tableSize(), true);
+  const std::size_t entry = ring.tableWords();
+  // Positions of the power's factors: how many squarings follow them.
+  std::size_t left = 0;
+  for (const Exponent::Step& step : exponent.steps()) left += step.squarings;
+  const std::size_t top = count == 0 ? left : std::max(left, (count - 1) * strideBits);
+  Words factor(ring.words());
+  bool begun = false;
+  const auto multiply = [&] {
+    if (begun) {
+      ring.multiply(r, r, factor.data());
+    } else {
+      std::copy(factor.begin(), factor.end(), r);
+    }
+    begun = true;
+  };
+  auto step = exponent.steps().begin();
+  if (step != exponent.steps().end()) left -= step->squarings;
+  for (std::size_t at = top;; at--) {
+    if (step != exponent.steps().end() && at == left) {
+      if (step->factor != 0) {
+        ring.fromTable(factor.data(), &table[step->factor * entry]);
+        multiply();
+      }
+      if (++step != exponent.steps().end()) left -= step->squarings;
+    }
+    if (at % strideBits == 0 && at / strideBits < count) {
+      fetch(factor.data(), at / strideBits);
+      multiply();
+    }
+    if (at == 0) break;
+    if (begun) ring.square(r, r);
+  }
+}
+
 void raiseEach(const SquareRing& ring, Word* r, const Word* base, const Limb* const* exponents, std::size_t limbs) {
   const std::size_t sizeBytes = limbs * sizeof(Limb);
   const std::uint8_t* bytes[kLanesMax] = {nullptr};

@@ -2,8 +2,11 @@
 //
 // Constant-time: with kSecret, fixed windows: the sequence of operations depends on the exponent's declared length
 // only, and a table entry is selected by reading the whole table under masks. With kPublic, sliding windows: the
-// exponent decides which products are made; bases stay unobservable in both. raiseEach is for public exponents only.
+// exponent decides which products are made; bases stay unobservable in both. raiseEach is for
+// public exponents only, powerAndShift for those of kind kPublic.
 #pragma once
+
+#include <functional>
 
 #include "square-ring.h"
 
@@ -37,6 +40,11 @@ class Exponent {
 
 // r = base^exponent, lane by lane. r may be base.
 void power(const SquareRing& ring, Word* r, const Word* base, const Exponent& exponent);
+
+// r = base^exponent times the product of shifted(k)^(2^(k strideBits)) for k < count, lane by lane: the squarings of
+// the power serve the product as well. fetch(factor, k) writes shifted(k). r may be base.
+void powerAndShift(const SquareRing& ring, Word* r, const Word* base, const Exponent& exponent, std::size_t strideBits,
+                   std::size_t count, const std::function<void(Word*, std::size_t)>& fetch);
 
 // r = base^exponents[lane], lane by lane; exponents of `limbs` limbs, null for 0. Variable-time.
 void raiseEach(const SquareRing& ring, Word* r, const Word* base, const Limb* const* exponents, std::size_t limbs);

@@ -2,6 +2,7 @@
 #include "private-operations.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "threads.h"
 
@@ -9,14 +10,15 @@ namespace tandem {
 
 namespace {
 
-// Windows of the fixed-base tables. A step to wider ones saves a fifth or a sixth of an encryption, and takes as long
-// as some 3,000 and 11,000 encryptions to build, so that it pays after about `countMin` of them. Narrow to wide.
+// Windows of the fixed-base tables: the widest that fit. A step to wider ones saves a quarter of an encryption, and
+// takes as long as some 5,000 encryptions to build, so that it pays after about `countMin` of them. With windows of 12
+// bits, the memory of a table costs more than its products save. Narrow to wide.
 struct WindowStep {
   std::size_t bits;
   std::size_t countMin;
 };
-constexpr WindowStep kWindowSteps[] = {{8, 0}, {10, std::size_t{1} << 14}, {12, std::size_t{1} << 16}};
-// Of a prime's table: 12 bits take 108 MiB with a 2048-bit key, and a 3072-bit key stays with 10, a longer one with 8.
+constexpr WindowStep kWindowSteps[] = {{8, 0}, {10, std::size_t{1} << 14}, {11, std::size_t{1} << 14}};
+// Of a prime's table: 11 bits take 59 MiB with a 2048-bit key, and a 3072-bit key stays with 10, a longer one with 8.
 constexpr std::size_t kTableBytesMax = std::size_t{108} << 20;
 
 std::size_t windowBitsFor(std::size_t count, std::size_t primeBytes, std::size_t entryBytes) {
@@ -81,13 +83,6 @@ Limbs residueBaseOf(const SquareRing& ring, const PrimeSideInput& input, std::si
   return firstLane(ring, group);
 }
 
-// value = a + b N.
-void valueOfPair(Limb* value, const Limb* pair, const Modulus& n) {
-  const std::size_t limbs = n.limbs();
-  multiplyFull(n.rows(), value, pair + limbs, n.value(), limbs);
-  addSmall(value + limbs, addLimbs(value, value, pair, limbs), limbs);
-}
-
 // Makes the plaintext factors of a side out of the other side's prime.
 void setPlaintextGroups(PrimeSide& side, const Modulus& other) {
   const SquareRing& ring = *side.ring;
@@ -119,12 +114,21 @@ PrivateContext::PrivateContext(Kernel kernel, const std::uint8_t* n, std::size_t
       p_(kernel, p, primeBytes),
       q_(kernel, q, primeBytes),
       qInverse_(montgomery(p_.prime(), qInverse, primeBytes)),
-      qSquaredInverse_(loaded(qSquaredInverse, 2 * primeBytes, p_.squareValue.size())),
-      qSquaredInverseMontgomery_(montgomery(p_.square, qSquaredInverse, 2 * primeBytes)) {
+      qSquaredInverse_(loaded(qSquaredInverse, 2 * primeBytes, p_.squareValue.size())) {
+  if (p_.ring->words() != q_.ring->words()) throw std::invalid_argument("both primes have as many bits");
   // p's side of decryption directly yields m q^-1 modulo p, which Garner's recombination starts from.
   p_.prime().product(p_.plaintextFactor.data(), p_.plaintextFactor.data(), qInverse_.data());
   setPlaintextGroups(p_, q_.prime());
   setPlaintextGroups(q_, p_.prime());
+  const std::size_t size = p_.squareValue.size();
+  Limbs factor(size);
+  subtractLimbs(factor.data(), p_.squareValue.data(), qSquaredInverse_.data(), size);
+  recombineLow_ = imported(*p_.ring, factor);
+  Limbs other(size);
+  copyLimbs(other.data(), q_.prime().value(), q_.prime().limbs());
+  p_.square.toMontgomery(factor.data(), factor.data());
+  p_.square.product(factor.data(), factor.data(), other.data());
+  recombineHigh_ = imported(*p_.ring, factor);
 }
 
 std::shared_ptr<const PrivateContext::Tables> PrivateContext::tablesFor(std::size_t count, std::size_t threads) {
@@ -163,12 +167,10 @@ std::shared_ptr<const PrivateContext::Tables> PrivateContext::buildTables(std::s
 }
 
 void PrivateContext::encryptSide(const PrimeSide& side, const FixedBaseTable& table, const Limb* const* plaintexts,
-                                 const std::uint8_t* const* exponents, std::size_t exponentBytes,
-                                 Limb* const* pairs) const {
+                                 const std::uint8_t* const* exponents, std::size_t exponentBytes, Words& group) const {
   const SquareRing& ring = *side.ring;
   const std::size_t limbs = ring.limbs();
   const std::size_t half = ring.words() / 2;
-  Words group(ring.words());
   Words logarithm(ring.words());
   Words plaintext(ring.words());
   Limbs sums(ring.lanes() * (limbs + 1));
@@ -189,7 +191,6 @@ void PrivateContext::encryptSide(const PrimeSide& side, const FixedBaseTable& ta
   ring.addHalves(logarithm.data(), logarithm.data(), &plaintext[half]);
   ring.multiplyHalves(logarithm.data(), logarithm.data(), group.data());
   ring.addHalves(&group[half], &group[half], logarithm.data());
-  ring.scatter(pairs, group.data());
 }
 
 long long PrivateContext::encrypt(FlatInput plaintexts, FlatInput exponentsP, FlatInput exponentsQ,
@@ -198,14 +199,15 @@ long long PrivateContext::encrypt(FlatInput plaintexts, FlatInput exponentsP, Fl
   const std::size_t size = p_.ring->elementLimbs();
   const std::size_t limbsOfN = public_.limbsOfN;
   FirstBad bad;
-  const std::size_t chunk = laneChunk(plaintexts.count, threads, p_.ring->lanes());
+  const std::size_t chunk = laneChunk(plaintexts.count, p_.ring->lanes());
   parallelChunks(plaintexts.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t lanes = end - begin;
-    Limbs pairs(2 * kLanesMax * size);
+    Words groupP(p_.ring->words());
+    Words groupQ(q_.ring->words());
+    Limbs ciphertexts(2 * lanes * size);
     Limbs values(lanes * limbsOfN);
     Limbs difference(limbsOfN);
-    Limb* pairsP[kLanesMax] = {nullptr};
-    Limb* pairsQ[kLanesMax] = {nullptr};
+    Limb* results[kLanesMax] = {nullptr};
     const Limb* sources[kLanesMax] = {nullptr};
     const std::uint8_t* digitsP[kLanesMax] = {nullptr};
     const std::uint8_t* digitsQ[kLanesMax] = {nullptr};
@@ -215,38 +217,40 @@ long long PrivateContext::encrypt(FlatInput plaintexts, FlatInput exponentsP, Fl
       loadBytes(value, limbsOfN, plaintexts.element(i), plaintexts.sizeBytes);
       if (subtractLimbs(difference.data(), value, public_.n.data(), limbsOfN) == 0) return bad.report(i);
       sources[lane] = value;
-      pairsP[lane] = &pairs[lane * size];
-      pairsQ[lane] = &pairs[(kLanesMax + lane) * size];
+      results[lane] = &ciphertexts[2 * lane * size];
       digitsP[lane] = exponentsP.element(i);
       digitsQ[lane] = exponentsQ.element(i);
     }
-    encryptSide(p_, *tables->p, sources, digitsP, exponentsP.sizeBytes, pairsP);
-    encryptSide(q_, *tables->q, sources, digitsQ, exponentsQ.sizeBytes, pairsQ);
+    encryptSide(p_, *tables->p, sources, digitsP, exponentsP.sizeBytes, groupP);
+    encryptSide(q_, *tables->q, sources, digitsQ, exponentsQ.sizeBytes, groupQ);
+    assemble(groupP, groupQ, results);
     for (std::size_t lane = 0; lane < lanes; lane++) {
-      assemble(pairsP[lane], pairsQ[lane], result + (begin + lane) * resultBytes, resultBytes);
+      storeBytes(result + (begin + lane) * resultBytes, resultBytes, results[lane]);
     }
   });
   return bad.index();
 }
 
-void PrivateContext::assemble(const Limb* pairP, const Limb* pairQ, std::uint8_t* result,
-                              std::size_t resultBytes) const {
-  const std::size_t size = p_.squareValue.size();
-  Limb modP[kLimbsMax];
-  Limb modQ[kLimbsMax];
-  Limb quotient[kLimbsMax];
-  Limb ciphertext[2 * kLimbsMax];
-  valueOfPair(modP, pairP, p_.prime());
-  valueOfPair(modQ, pairQ, q_.prime());
-  // Garner: x = x_q + q^2 ((x_p - x_q) (q^2)^-1 mod p^2); modP comes already multiplied by the inverse.
-  p_.square.product(quotient, modQ, qSquaredInverseMontgomery_.data());
-  p_.square.subtract(quotient, modP, quotient);
-  multiplyFull(p_.square.rows(), ciphertext, quotient, q_.squareValue.data(), size);
-  addSmall(ciphertext + size, addLimbs(ciphertext, ciphertext, modQ, size), size);
-  storeBytes(result, resultBytes, ciphertext);
-  wipe(modP, sizeof modP);
-  wipe(modQ, sizeof modQ);
-  wipe(quotient, sizeof quotient);
+void PrivateContext::assemble(Words& groupP, Words& groupQ, Limb* const* ciphertexts) const {
+  const SquareRing& p = *p_.ring;
+  const SquareRing& q = *q_.ring;
+  const std::size_t half = p.words() / 2;
+  // Garner: x = x_q + q^2 ((x_p - x_q) (q^2)^-1 mod p^2); p's side comes already multiplied by the inverse.
+  q.reduce(groupQ.data());
+  Words term(p.words());
+  p.multiplyByHalf(term.data(), recombineLow_.data(), groupQ.data());
+  p.addPairs(groupP.data(), groupP.data(), term.data());
+  p.multiplyByHalf(term.data(), recombineHigh_.data(), &groupQ[half]);
+  p.addPairs(groupP.data(), groupP.data(), term.data());
+  p.reduce(groupP.data());
+  // With x_q = a + b q and a quotient of c + d p: x = a + q (b + q (c + p d)).
+  Words inner(2 * half);
+  Words middle(3 * half);
+  Words outer(4 * half);
+  p.timesModulus(inner.data(), &groupP[half], half, groupP.data());
+  q.timesModulus(middle.data(), inner.data(), 2 * half, &groupQ[half]);
+  q.timesModulus(outer.data(), middle.data(), 3 * half, groupQ.data());
+  q.store(ciphertexts, 2 * p_.squareValue.size(), outer.data(), 4 * half);
 }
 
 void PrivateContext::decryptSide(const PrimeSide& side, const Limb* const* ciphertexts, Limb* const* results,
@@ -280,7 +284,7 @@ long long PrivateContext::decrypt(FlatInput ciphertexts, std::uint8_t* result, s
   const std::size_t wide = public_.elementLimbs();
   const std::size_t primeLimbs = p_.prime().limbs();
   FirstBad bad;
-  const std::size_t chunk = laneChunk(ciphertexts.count, threads, p_.ring->lanes());
+  const std::size_t chunk = laneChunk(ciphertexts.count, p_.ring->lanes());
   parallelChunks(ciphertexts.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t lanes = end - begin;
     Limbs values(lanes * wide);
@@ -344,7 +348,7 @@ long long PrivateContext::nthRoots(FlatInput values, const Exponent& exponentP, 
   const std::size_t limbsOfN = public_.limbsOfN;
   const std::size_t primeLimbs = p_.prime().limbs();
   FirstBad bad;
-  const std::size_t chunk = laneChunk(values.count, threads, p_.ring->lanes());
+  const std::size_t chunk = laneChunk(values.count, p_.ring->lanes());
   parallelChunks(values.count, chunk, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t lanes = end - begin;
     Limbs numbers(lanes * limbsOfN);

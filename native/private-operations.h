@@ -73,11 +73,11 @@ class PrivateContext {
   // that it pays.
   std::shared_ptr<const Tables> tablesFor(std::size_t count, std::size_t threads);
   std::shared_ptr<const Tables> buildTables(std::size_t windowBits, std::size_t threads) const;
-  // (1 + m n) factor g^e modulo one prime's square for each lane, as plain pairs.
+  // (1 + m n) factor g^e modulo one prime's square for each lane: a group of plain pairs.
   void encryptSide(const PrimeSide& side, const FixedBaseTable& table, const Limb* const* plaintexts,
-                   const std::uint8_t* const* exponents, std::size_t exponentBytes, Limb* const* pairs) const;
-  // Recombines a ciphertext given as pairs modulo both squares.
-  void assemble(const Limb* pairP, const Limb* pairQ, std::uint8_t* result, std::size_t resultBytes) const;
+                   const std::uint8_t* const* exponents, std::size_t exponentBytes, Words& group) const;
+  // Recombines ciphertexts given as such groups modulo both squares, which are overwritten; skips null pointers.
+  void assemble(Words& groupP, Words& groupQ, Limb* const* ciphertexts) const;
   // m modulo one prime for each lane (times q^-1 on p's side); sets refused for multiples of the prime.
   void decryptSide(const PrimeSide& side, const Limb* const* ciphertexts, Limb* const* results, bool* refused) const;
   // A power modulo one prime for each lane.
@@ -89,7 +89,9 @@ class PrivateContext {
   PrimeSide q_;
   Limbs qInverse_;         // Montgomery form modulo p
   Limbs qSquaredInverse_;  // plain, modulo p^2
-  Limbs qSquaredInverseMontgomery_;
+  // Groups modulo p^2 that take halves a and b modulo q to -a (q^2)^-1 and -b q (q^2)^-1, as plain pairs.
+  Words recombineLow_;
+  Words recombineHigh_;
   std::mutex tablesMutex_;
   std::shared_ptr<const Tables> tables_;
   std::size_t tablesWindowBits_ = 0;

@@ -36,6 +36,27 @@ struct LanePointers {
   }
 };
 
+// Bases of obfuscators into a group. Refuses 0 and anything from n on.
+bool importBases(const PublicContext& context, FlatInput bases, std::size_t first, std::size_t lanes, Word* group,
+                 FirstBad& bad) {
+  const SquareRing& ring = *context.ring;
+  const std::size_t size = ring.elementLimbs();
+  Limbs values(lanes * size);
+  Limbs difference(context.limbsOfN);
+  for (std::size_t lane = 0; lane < lanes; lane++) {
+    Limb* value = &values[lane * size];
+    loadBytes(value, size, bases.element(first + lane), bases.sizeBytes);
+    // r < n: only whether it holds is revealed, and it always does.
+    const bool below = subtractLimbs(difference.data(), value, context.n.data(), context.limbsOfN) != 0;
+    if (!below || zeroMask(value, size) != 0) {
+      bad.report(first + lane);
+      return false;
+    }
+  }
+  ring.importPlain(group, LanePointers<const Limb>(values.data(), size, 0, lanes).at);
+  return true;
+}
+
 }  // namespace
 
 PublicContext::PublicContext(Kernel kernel, const std::uint8_t* nBytes, std::size_t nSizeBytes)
@@ -115,7 +136,7 @@ long long raise(const PublicContext& context, const Limb* a, FlatInput scalars, 
   const SquareRing& ring = *context.ring;
   const std::size_t size = ring.elementLimbs();
   FirstBad bad;
-  const std::size_t chunk = laneChunk(scalars.count, threads, ring.lanes());
+  const std::size_t chunk = laneChunk(scalars.count, ring.lanes());
   forGroups(ring, scalars.count, chunk, threads, [&](std::size_t first, std::size_t lanes) {
     Limb values[kLanesMax][kLimbsMax];
     const Limb* exponents[kLanesMax] = {nullptr};
@@ -135,24 +156,13 @@ long long raise(const PublicContext& context, const Limb* a, FlatInput scalars, 
 
 long long nthPowers(const PublicContext& context, FlatInput bases, Limb* result, std::size_t threads) {
   const SquareRing& ring = *context.ring;
-  const std::size_t size = ring.elementLimbs();
   FirstBad bad;
-  const std::size_t chunk = laneChunk(bases.count, threads, ring.lanes());
+  const std::size_t chunk = laneChunk(bases.count, ring.lanes());
   forGroups(ring, bases.count, chunk, threads, [&](std::size_t first, std::size_t lanes) {
-    Limbs values(lanes * size);
-    Limbs difference(context.limbsOfN);
-    const LanePointers<const Limb> pointers(values.data(), size, 0, lanes);
-    for (std::size_t lane = 0; lane < lanes; lane++) {
-      Limb* value = &values[lane * size];
-      loadBytes(value, size, bases.element(first + lane), bases.sizeBytes);
-      // r < n: only whether it holds is revealed, and it always does.
-      const bool below = subtractLimbs(difference.data(), value, context.n.data(), context.limbsOfN) != 0;
-      if (!below || zeroMask(value, size) != 0) return bad.report(first + lane);
-    }
     Words group(ring.words());
-    ring.importPlain(group.data(), pointers.at);
+    if (!importBases(context, bases, first, lanes, group.data(), bad)) return;
     power(ring, group.data(), group.data(), context.exponentN);
-    ring.scatter(LanePointers<Limb>(result, size, first, lanes).at, group.data());
+    ring.scatter(LanePointers<Limb>(result, ring.elementLimbs(), first, lanes).at, group.data());
   });
   return bad.index();
 }
@@ -195,7 +205,7 @@ void runningSums(const PublicContext& context, const RunningSumsJob& job, Limb* 
   const SquareRing& ring = *context.ring;
   const std::size_t size = ring.elementLimbs();
   const std::size_t chains = job.chainOffsets.size() - 1;
-  const std::size_t chunk = laneChunk(chains, threads, ring.lanes());
+  const std::size_t chunk = laneChunk(chains, ring.lanes());
   forGroups(ring, chains, chunk, threads, [&](std::size_t firstChain, std::size_t lanes) {
     const Limb* const none[kLanesMax] = {nullptr};
     Words sums(ring.words());
@@ -229,35 +239,28 @@ void runningSums(const PublicContext& context, const RunningSumsJob& job, Limb* 
   });
 }
 
-void pack(const PublicContext& context, const Limb* source, std::size_t count, std::size_t strideBits,
-          std::size_t perCiphertext, Limb* result, std::size_t threads) {
+long long pack(const PublicContext& context, const PackJob& job, FlatInput bases, Limb* result, std::size_t threads) {
   const SquareRing& ring = *context.ring;
   const std::size_t size = ring.elementLimbs();
-  const std::size_t results = (count + perCiphertext - 1) / perCiphertext;
-  const std::size_t chunk = laneChunk(results, threads, ring.lanes());
-  forGroups(ring, results, chunk, threads, [&](std::size_t first, std::size_t lanes) {
+  FirstBad bad;
+  const std::size_t chunk = laneChunk(bases.count, ring.lanes());
+  forGroups(ring, bases.count, chunk, threads, [&](std::size_t first, std::size_t lanes) {
     Words packed(ring.words());
-    Words added(ring.words());
-    const Limb* const none[kLanesMax] = {nullptr};
-    ring.gather(packed.data(), none);
-    // The last result may lack its top candidates: its lane starts with ones, which squarings and products leave alone.
-    std::size_t top = std::min(perCiphertext, count - first * perCiphertext);
-    for (std::size_t k = top; k-- > 0;) {
-      const Limb* elements[kLanesMax] = {nullptr};
-      for (std::size_t lane = 0; lane < lanes; lane++) {
-        const std::size_t at = (first + lane) * perCiphertext + k;
-        if (at < count) elements[lane] = source + at * size;
-      }
-      if (k + 1 == top) {
-        ring.gather(packed.data(), elements);
-        continue;
-      }
-      for (std::size_t s = 0; s < strideBits; s++) ring.square(packed.data(), packed.data());
-      ring.gather(added.data(), elements);
-      ring.multiply(packed.data(), packed.data(), added.data());
-    }
+    if (!importBases(context, bases, first, lanes, packed.data(), bad)) return;
+    const std::size_t held = std::min(job.perCiphertext, job.count - first * job.perCiphertext);
+    powerAndShift(ring, packed.data(), packed.data(), context.exponentN, job.strideBits, held,
+                  [&](Word* factor, std::size_t k) {
+                    // The last result may lack its top candidates: 1 in its lane.
+                    const Limb* elements[kLanesMax] = {nullptr};
+                    for (std::size_t lane = 0; lane < lanes; lane++) {
+                      const std::size_t at = (first + lane) * job.perCiphertext + k;
+                      if (at < job.count) elements[lane] = job.source + at * size;
+                    }
+                    ring.gather(factor, elements);
+                  });
     ring.scatter(LanePointers<Limb>(result, size, first, lanes).at, packed.data());
   });
+  return bad.index();
 }
 
 }  // namespace tandem

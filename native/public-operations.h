@@ -101,8 +101,15 @@ struct RunningSumsJob {
 
 void runningSums(const PublicContext& context, const RunningSumsJob& job, Limb* result, std::size_t threads);
 
-// result[e] packs source[e * perCiphertext ...] by Horner: strideBits squarings and one product per candidate.
-void pack(const PublicContext& context, const Limb* source, std::size_t count, std::size_t strideBits,
-          std::size_t perCiphertext, Limb* result, std::size_t threads);
+struct PackJob {
+  const Limb* source;
+  std::size_t count;
+  std::size_t strideBits;
+  std::size_t perCiphertext;
+};
+
+// result[e] = bases[e]^n times source[e * perCiphertext + k]^(2^(k strideBits)) for all k: packed and re-randomised.
+// Both need about |n| squarings, and share them. Refuses bases as nthPowers does.
+long long pack(const PublicContext& context, const PackJob& job, FlatInput bases, Limb* result, std::size_t threads);
 
 }  // namespace tandem

@@ -1,6 +1,8 @@
 // See scalar-ring.h.
 #include "scalar-ring.h"
 
+#include <algorithm>
+
 namespace tandem {
 
 namespace {
@@ -106,6 +108,36 @@ void ScalarRing::addHalves(Word* r, const Word* x, const Word* y) const {
   modulus().subtract(r, x, negated);
 }
 
+void ScalarRing::addPairs(Word* r, const Word* x, const Word* y) const {
+  const std::size_t n = limbs();
+  Limb sum[kHalfMax + 1];
+  Limb padded[kHalfMax + 1];
+  Limb more[kHalfMax] = {0};
+  sum[n] = addLimbs(sum, x, y, n);
+  copyLimbs(padded, modulus().value(), n);
+  padded[n] = 0;
+  more[0] = subtractIfNotBelow(sum, padded, n + 1);
+  addHalves(r + n, x + n, y + n);
+  addHalves(r + n, r + n, more);
+  copyLimbs(r, sum, n);
+}
+
+void ScalarRing::timesModulus(Word* r, const Word* x, std::size_t wordsOfX, const Word* z) const {
+  const std::size_t n = limbs();
+  std::memset(r, 0, (wordsOfX + n) * sizeof(Word));
+  copyLimbs(r, z, n);
+  for (std::size_t i = 0; i < wordsOfX; i++) {
+    const Limb carry = modulus().rows()(r + i, modulus().value(), n, x[i]);
+    addSmall(r + i + n, carry, wordsOfX - i);
+  }
+}
+
+void ScalarRing::store(Limb* const* values, std::size_t limbsOfValue, const Word* x, std::size_t wordsOfX) const {
+  if (values[0] == nullptr) return;
+  std::memset(values[0], 0, limbsOfValue * sizeof(Limb));
+  copyLimbs(values[0], x, std::min(limbsOfValue, wordsOfX));
+}
+
 void ScalarRing::gather(Word* r, const Limb* const* elements) const {
   copyLimbs(r, elements[0] == nullptr ? one() : elements[0], words());
 }
@@ -118,10 +150,11 @@ void ScalarRing::insert(Word* r, std::size_t, const Limb* element) const { copyL
 
 void ScalarRing::extract(Limb* element, const Word* x, std::size_t) const { copyLimbs(element, x, words()); }
 
-void ScalarRing::writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t) const {
+void ScalarRing::writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const {
+  if (entries[0] == nullptr) return;
   const std::size_t halfBytes = limbs() * sizeof(Limb);
-  std::memcpy(entry, c, halfBytes);
-  std::memcpy(entry + halfBytes, l, halfBytes);
+  std::memcpy(entries[0], c, halfBytes);
+  std::memcpy(entries[0] + halfBytes, l, halfBytes);
 }
 
 void ScalarRing::readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const {

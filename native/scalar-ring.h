@@ -17,12 +17,16 @@ class ScalarRing final : public SquareRing {
   void multiplyByHalf(Word* r, const Word* x, const Word* c) const override;
   void multiplyHalves(Word* r, const Word* x, const Word* y) const override;
   void addHalves(Word* r, const Word* x, const Word* y) const override;
+  void addPairs(Word* r, const Word* x, const Word* y) const override;
+  void reduce(Word*) const override {}
+  void timesModulus(Word* r, const Word* x, std::size_t wordsOfX, const Word* z) const override;
+  void store(Limb* const* values, std::size_t limbsOfValue, const Word* x, std::size_t wordsOfX) const override;
   void gather(Word* r, const Limb* const* elements) const override;
   void scatter(Limb* const* elements, const Word* x) const override;
   void insert(Word* r, std::size_t lane, const Limb* element) const override;
   void extract(Limb* element, const Word* x, std::size_t lane) const override;
   std::size_t tableEntryBytes() const override { return 2 * limbs() * sizeof(Limb); }
-  void writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const override;
+  void writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const override;
   std::size_t sumWords() const override { return limbs() + 1; }
   void readEntries(Word* c, Word* sums, const std::uint8_t* const* entries) const override;
   void readSum(Limb* sum, const Word* sums, std::size_t lane) const override;

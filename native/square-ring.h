@@ -52,6 +52,14 @@ class SquareRing {
   // Halves: r = x y / R modulo N, for x y < 16 N R; r = x + y.
   virtual void multiplyHalves(Word* r, const Word* x, const Word* y) const = 0;
   virtual void addHalves(Word* r, const Word* x, const Word* y) const = 0;
+  // r = x + y for plain pairs, whose halves may be below 4 N each.
+  virtual void addPairs(Word* r, const Word* x, const Word* y) const = 0;
+  // Reduces plain pairs fully, first halves below 8 N and second halves below 15 N: x = a + b N is then unique.
+  virtual void reduce(Word* x) const = 0;
+  // r = x N + z, plain: x of any number of words, z a half, r as many words more than x as a half has. r is not x.
+  virtual void timesModulus(Word* r, const Word* x, std::size_t wordsOfX, const Word* z) const = 0;
+  // Such an x in limbs, which hold it; skips null pointers.
+  virtual void store(Limb* const* values, std::size_t limbsOfValue, const Word* x, std::size_t wordsOfX) const = 0;
 
   // Between residents and a group. gather reads 1 for a null pointer; scatter skips it.
   virtual void gather(Word* r, const Limb* const* elements) const = 0;
@@ -61,7 +69,8 @@ class SquareRing {
   // Entries of fixed-base tables (fixed-base.h): two halves c and l of a lane, in the kernel's own digits, so that
   // nothing is converted when they are read. A table ends with tableMarginBytes that are read and not used.
   virtual std::size_t tableEntryBytes() const = 0;
-  virtual void writeEntry(std::uint8_t* entry, const Word* c, const Word* l, std::size_t lane) const = 0;
+  // Writes every lane's entry; skips null pointers.
+  virtual void writeEntries(std::uint8_t* const* entries, const Word* c, const Word* l) const = 0;
   // c of every lane's entry into a half, and l added to that lane's sum: sumWords() zero words for all lanes at first,
   // up to 256 times.
   virtual std::size_t sumWords() const = 0;

@@ -43,9 +43,11 @@ void parallelChunks(std::size_t count, std::size_t chunk, std::size_t threads, c
   if (failure) std::rethrow_exception(failure);
 }
 
-// Group size for lock-step work: full lanes, unless that would leave threads without work.
-inline std::size_t laneChunk(std::size_t count, std::size_t threads, std::size_t lanes) {
-  return std::clamp<std::size_t>(count / std::max<std::size_t>(threads, 1), 1, lanes);
+// Group size for lock-step work: as few groups as possible, of equal size. A group takes as long with one lane as with
+// all, so smaller groups would keep more threads busy, but none of them would end sooner.
+inline std::size_t laneChunk(std::size_t count, std::size_t lanes) {
+  const std::size_t groups = (count + lanes - 1) / lanes;
+  return groups == 0 ? lanes : (count + groups - 1) / groups;
 }
 
 // Index of the first bad element of a batch, whichever thread meets it.

@@ -47,11 +47,12 @@ export function encode(layout: GradientLayout, gradients: QuantisedGradients, in
     (layout.limbs === 1
       ? columns[slot][instance]
       : columns[2 * slot][instance] * highLimb + columns[2 * slot + 1][instance]);
-  for (let i = 0; i < instances.length; i++) {
-    for (let p = 0; p < perInstance; p++) {
+  for (let p = 0; p < perInstance; p++) {
+    const fields = fieldsOf(layout, p);
+    for (let i = 0; i < instances.length; i++) {
       const start = (i * perInstance + p) * sizeBytes;
       const field = bytes.subarray(start, start + sizeBytes);
-      for (const { slot, offset } of fieldsOf(layout, p)) writeField(field, offset, value(slot, instances[i]));
+      for (const { slot, offset } of fields) writeField(field, offset, value(slot, instances[i]));
     }
   }
   return new PlaintextVector(bytes, sizeBytes);

@@ -12,7 +12,7 @@ export function writeField(bytes: Uint8Array, bitOffset: number, value: number):
   let byte = bitOffset >>> 3;
   const lowBits = bitOffset & 7;
   // The first, partly filled byte; what remains is byte-aligned.
-  const firstRoom = 2 ** (8 - lowBits);
+  const firstRoom = 1 << (8 - lowBits);
   bytes[byte] |= (value % firstRoom) << lowBits;
   let rest = Math.floor(value / firstRoom);
   while (rest > 0) {

@@ -8,12 +8,17 @@
 export class SeenCiphertexts {
   readonly #first: BigUint64Array;
   readonly #second: BigUint64Array;
+  /** The same memory in halves, which are written without a bigint for each. */
+  readonly #firstHalves: Uint32Array;
+  readonly #secondHalves: Uint32Array;
   #count = 0;
 
   /** @param countMax the maximum number of ciphertexts of the round */
   constructor(countMax: number) {
     this.#first = new BigUint64Array(countMax);
     this.#second = new BigUint64Array(countMax);
+    this.#firstHalves = new Uint32Array(this.#first.buffer);
+    this.#secondHalves = new Uint32Array(this.#second.buffer);
   }
 
   /** @param bytes ciphertexts of `sizeBytes` each, at least 16 */
@@ -23,8 +28,11 @@ export class SeenCiphertexts {
     const middle = Math.floor(sizeBytes / 2);
     for (let i = 0; i < count; i++) {
       const at = i * sizeBytes + middle;
-      this.#first[this.#count] = view.getBigUint64(at - 8, true);
-      this.#second[this.#count] = view.getBigUint64(at, true);
+      const half = 2 * this.#count;
+      this.#firstHalves[half] = view.getUint32(at - 8, true);
+      this.#firstHalves[half + 1] = view.getUint32(at - 4, true);
+      this.#secondHalves[half] = view.getUint32(at, true);
+      this.#secondHalves[half + 1] = view.getUint32(at + 4, true);
       this.#count++;
     }
   }

@@ -113,6 +113,17 @@ describe.each(names)("%s kernel", (name) => {
     expect(await isLeak(made(small), made(large))).toBe(false);
   });
 
+  test("packing takes as long for small bases as for random ones", async () => {
+    const { plaintextBytes, ciphertextBytes } = key.publicKey;
+    const [small, large] = [flat(plaintextBytes, () => 2n), flat(plaintextBytes, random)];
+    const source = other.allocate(2 * count);
+    const sealed = await owner.encrypt(new PlaintextVector(new Uint8Array(2 * count), 1));
+    await other.load(new CiphertextVector(sealed.bytes, ciphertextBytes), source, 0);
+    const request = { source, strideBits: 40, perCiphertext: 2 };
+    const packed = (bases: Uint8Array) => async () => other.free(await other.packFrom(request, bases.slice()));
+    expect(await isLeak(packed(small), packed(large))).toBe(false);
+  });
+
   test("owner encryption takes as long for few set bits in the exponents as for random ones", async () => {
     const sizeBytes = exponentBytes(key);
     const limit = 1n << BigInt(8 * (sizeBytes - 1));

@@ -68,6 +68,7 @@ function operationsOn(
       }),
     pack: () => evaluator.pack({ source: residents, strideBits: 8, perCiphertext: 2 }),
     sealWith: () => evaluator.sealWith(plaintexts, obfuscators),
+    addPlaintexts: () => evaluator.addPlaintexts(residents, plaintexts),
     free: () => evaluator.free(residents),
     "free of obfuscators": () => evaluator.free(obfuscators),
   };

@@ -76,7 +76,10 @@ export interface PublicEvaluator {
 
   histogram(request: HistogramRequest): Promise<ResidentVector>;
   runningSums(request: RunningSumsRequest): Promise<ResidentVector>;
+  /** Packed and re-randomised with a fresh r^n each, as `obfuscators` makes them. */
   pack(request: PackRequest): Promise<ResidentVector>;
+  /** Adds a plaintext below n to each plaintext; this hides nothing. */
+  addPlaintexts(a: ResidentVector, plaintexts: PlaintextVector): Promise<ResidentVector>;
 
   /**
    * Fresh r^n mod n^2, r uniform in Z_n^* from the OS: holds against the key owner too (native/public-operations.h says

@@ -91,6 +91,8 @@ export interface NativeAddon {
     source: Uint8Array,
     strideBits: number,
     perCiphertext: number,
+    bases: Uint8Array,
+    baseBytes: number,
     result: Uint8Array,
     threads: number,
   ): Refused;

@@ -98,7 +98,9 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     // The first half of an element is its residue modulo n, times a constant.
     const halfOfOne = one.subarray(0, sizeBytes / 2);
     for (let i = 0; i < vector.count; i++) {
-      if (Buffer.compare(bytes.subarray(i * sizeBytes, (i + 0.5) * sizeBytes), halfOfOne) === 0) return i;
+      let equal = 0; // nearly always the first byte decides
+      while (equal < halfOfOne.length && bytes[i * sizeBytes + equal] === halfOfOne[equal]) equal++;
+      if (equal === halfOfOne.length) return i;
     }
     return -1;
   }
@@ -173,15 +175,27 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async pack(request: PackRequest): Promise<ResidentVector> {
+    const bases = await drawObfuscatorBases(this.key, check.checkPack(this.key, request));
+    try {
+      return await this.packFrom(request, bases);
+    } finally {
+      bases.fill(0);
+    }
+  }
+
+  async packFrom(request: PackRequest, bases: Uint8Array): Promise<ResidentVector> {
     const result = this.allocate(check.checkPack(this.key, request));
-    await this.#addon.pack(
+    const refused = await this.#addon.pack(
       this.#context,
       this.#bytes(request.source),
       request.strideBits,
       request.perCiphertext,
+      bases,
+      this.key.plaintextBytes,
       this.#bytes(result),
       this.#threads,
     );
+    assert(refused < 0, check.basesInRange);
     return result;
   }
 
@@ -214,15 +228,24 @@ export class NativePublicEvaluator implements SeamedPublicEvaluator {
     return this.sealWith(plaintexts, await this.obfuscators(plaintexts.count));
   }
 
-  async sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
+  sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
+    return this.#multiplied(plaintexts, obfuscators);
+  }
+
+  addPlaintexts(a: ResidentVector, plaintexts: PlaintextVector): Promise<ResidentVector> {
+    return this.#multiplied(plaintexts, a);
+  }
+
+  /** (1 + m n) times element i. */
+  async #multiplied(plaintexts: PlaintextVector, vector: HeldVector): Promise<ResidentVector> {
     check.checkPlaintexts(this.key, plaintexts);
-    check.checkSameCount(plaintexts, obfuscators);
+    check.checkSameCount(plaintexts, vector);
     const result = this.allocate(plaintexts.count);
     const refused = await this.#addon.seal(
       this.#context,
       plaintexts.bytes,
       plaintexts.sizeBytes,
-      this.#bytes(obfuscators),
+      this.#bytes(vector),
       this.#bytes(result),
       this.#threads,
     );

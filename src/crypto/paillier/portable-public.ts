@@ -170,7 +170,18 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
   }
 
   async pack(request: PackRequest): Promise<ResidentVector> {
+    const bases = await drawObfuscatorBases(this.key, check.checkPack(this.key, request));
+    try {
+      return await this.packFrom(request, bases);
+    } finally {
+      bases.fill(0);
+    }
+  }
+
+  async packFrom(request: PackRequest, bases: Uint8Array): Promise<ResidentVector> {
     const count = check.checkPack(this.key, request);
+    assert(bases.length === count * this.key.plaintextBytes, "every packed ciphertext has a base");
+    const obfuscators = this.#memory.bytes(await this.obfuscatorsFrom(bases));
     const { source, strideBits, perCiphertext } = request;
     const from = this.#memory.bytes(source);
     const result = this.allocate(count);
@@ -186,7 +197,7 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
         }
         packed = this.#product(packed, this.#read(from, k));
       }
-      this.#write(to, e, packed);
+      this.#write(to, e, this.#product(packed, this.#read(obfuscators, e)));
     }
     return result;
   }
@@ -216,10 +227,19 @@ export class PortablePublicEvaluator implements SeamedPublicEvaluator {
     return this.sealWith(plaintexts, await this.obfuscators(plaintexts.count));
   }
 
-  async sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
+  sealWith(plaintexts: PlaintextVector, obfuscators: ObfuscatorVector): Promise<ResidentVector> {
+    return this.#multiplied(plaintexts, obfuscators);
+  }
+
+  addPlaintexts(a: ResidentVector, plaintexts: PlaintextVector): Promise<ResidentVector> {
+    return this.#multiplied(plaintexts, a);
+  }
+
+  /** (1 + m n) times element i. */
+  async #multiplied(plaintexts: PlaintextVector, vector: HeldVector): Promise<ResidentVector> {
     check.checkPlaintexts(this.key, plaintexts);
-    check.checkSameCount(plaintexts, obfuscators);
-    const factors = this.#memory.bytes(obfuscators);
+    check.checkSameCount(plaintexts, vector);
+    const factors = this.#memory.bytes(vector);
     return this.#map(plaintexts.count, (i) => {
       const plaintext = readInteger(plaintexts.bytes, plaintexts.sizeBytes, i);
       assert(plaintext < this.key.n, check.plaintextTooLarge);

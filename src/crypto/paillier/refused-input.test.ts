@@ -109,6 +109,9 @@ describe.each(kernels)("the $name kernel rejects", (kernel) => {
     await expect(evaluator.scale(one, tooLarge)).rejects.toMatchObject({ code: "INTERNAL" });
     await expect(evaluator.obfuscatorsFrom(tooLarge.bytes)).rejects.toMatchObject({ code: "INTERNAL" });
     await expect(evaluator.obfuscatorsFrom(new Uint8Array(plaintextBytes))).rejects.toMatchObject({ code: "INTERNAL" });
+    const whole = { source: four, strideBits: 1, perCiphertext: 4 };
+    for (const bases of [tooLarge.bytes, new Uint8Array(plaintextBytes), new Uint8Array(2 * plaintextBytes).fill(1)])
+      await expect(evaluator.packFrom(whole, bases)).rejects.toThrow(Error);
     const owner = kernel.privateEvaluator(key, { threads: 1 });
     await expect(owner.encrypt(tooLarge)).rejects.toMatchObject({ code: "INTERNAL" });
     const exponents = { p: integerBytes(key.p - 1n, 9), q: integerBytes(0n, 9), sizeBytes: 9 };
@@ -197,7 +200,10 @@ describe.skipIf(native === undefined)("the addon itself, below the checks in Typ
     expect(() => addon.multiply({} as typeof context, element, element, element, 1)).toThrow("context");
     expect(() => addon.load(context, new Uint8Array(33), 33, element, 1, 1)).toThrow("fit");
     expect(() => addon.unload(context, element, new Uint8Array(32), 33, 1)).toThrow("wrong size");
-    expect(() => addon.pack(context, element, 1, 0, element, 1)).toThrow("out of range");
+    const base = new Uint8Array(plaintextBytes);
+    expect(() => addon.pack(context, element, 1, 0, base, plaintextBytes, element, 1)).toThrow("out of range");
+    expect(() => addon.pack(context, element, 1, 1, base.subarray(1), plaintextBytes, element, 1)).toThrow(Error);
+    expect(() => addon.pack(context, element, 1, 1, new Uint8Array(0), plaintextBytes, element, 1)).toThrow("a base");
     const sums = (sources: number[], targets: number[], offsets: number[]): unknown =>
       addon.runningSums(
         context,

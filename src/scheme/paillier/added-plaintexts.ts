@@ -20,11 +20,11 @@ export interface Addition {
 
 type Candidates = Pick<NodeTask, "counts" | "noise" | "masks" | "suppressed">;
 
-/** @param packed the sums of `count` candidates from `first` on, before re-randomisation */
+/** @param sums of `count` candidates from `first` on, as they will be packed */
 export function addedPlaintexts(
   { layout, packing, key }: Addition,
   room: NodeRoom,
-  packed: CiphertextVector,
+  sums: CiphertextVector,
   task: Candidates,
   first: number,
   count: number,
@@ -33,15 +33,16 @@ export function addedPlaintexts(
   const width = layout.plaintexts.length;
   const elementCount = count * width;
   const sizeBytes = key.plaintextBytes;
-  const bytes = new Uint8Array(packed.count * sizeBytes);
-  for (let c = 0; c < packed.count; c++) {
+  const packedCount = Math.ceil(sums.count / perCiphertext);
+  const bytes = new Uint8Array(packedCount * sizeBytes);
+  for (let c = 0; c < packedCount; c++) {
     const start = c * perCiphertext;
     const held = Math.min(perCiphertext, elementCount - start);
     const candidateAt = (k: number): number => first + Math.floor((start + k) / width);
     const isEmpty = Array.from({ length: held }, (_, k) => holdsNobody(task, candidateAt(k)));
     const plaintext = bytes.subarray(c * sizeBytes, (c + 1) * sizeBytes);
-    const ciphertext = packed.bytes.subarray(c * packed.sizeBytes, (c + 1) * packed.sizeBytes);
-    room.fill(plaintext, key, { ciphertext, place: first * width + start, isEmpty, strideBits });
+    const ciphertexts = sums.bytes.subarray(start * sums.sizeBytes, (start + held) * sums.sizeBytes);
+    room.fill(plaintext, key, { ciphertexts, place: first * width + start, isEmpty, strideBits });
     const { noise, masks } = task;
     if (noise === null && masks === undefined) continue;
     for (let k = 0; k < held; k++) {

@@ -1,6 +1,6 @@
 /**
  * The cost of a job with Paillier, as a formula of rows, features, bins, depth and key bits (docs/performance.md). The
- * cost of its five operations is measured on this machine in about a second. Seconds are CPU seconds; wall-clock times
+ * cost of its four operations is measured on this machine in about a second. Seconds are CPU seconds; wall-clock times
  * follow from the number of cores.
  */
 import { sumPacking } from "../../codec/packing.ts";
@@ -15,10 +15,8 @@ interface OperationCosts {
   readonly decrypt: number;
   /** One product modulo n^2, as in a histogram. */
   readonly add: number;
-  /** One doubling of a plaintext under encryption, as in packing. */
-  readonly double: number;
-  /** One fresh r^n. */
-  readonly obfuscate: number;
+  /** One packed ciphertext with its fresh r^n, besides an addition for each candidate. */
+  readonly pack: number;
   /** The owner's tables, once per job. */
   readonly tables: number;
 }
@@ -61,9 +59,8 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
     };
     const cpu =
       ofBlocks +
-      nodes * candidates * width * costs.add +
-      nodes * candidates * width * plaintextBits * (perCiphertext > 1 ? costs.double : 0) +
-      nodes * returned * costs.obfuscate +
+      nodes * 2 * candidates * width * costs.add + // along chains of bins, and in packing
+      nodes * returned * costs.pack +
       job.rows * handlingSeconds;
     return { cpu, returned, blocks };
   });
@@ -98,11 +95,11 @@ function predict(job: JobShape, keyBits: number, costs: OperationCosts): Predict
  */
 const sampleCount = 1024;
 /** The owner's tables grow with use: a job's encryptions cost this fraction of the first ones. */
-const wideTables = 0.9;
+const wideTables = 0.8;
 /** Cost of building the wide tables, relative to the first ones. */
-const wideTablesCost = 3.2;
+const wideTablesCost = 5.8;
 
-/** Measures the five operations with one thread: about a second at 2048 bits. */
+/** Measures the four operations with one thread: about a second at 2048 bits. */
 async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCosts> {
   const key = await generateKey({ bits: keyBits, insecure: true });
   const owner = kernel.privateEvaluator(key, { threads: 1 });
@@ -129,15 +126,13 @@ async function calibrate(kernel: Kernel, keyBits: number): Promise<OperationCost
       skippedBins: new Int32Array(features).fill(-1),
       jointBins: false,
     });
-  const stride = Math.min(80, keyBits - 2);
-  const packed = { source: evaluator.slice(resident, 0, 128), strideBits: stride, perCiphertext: 2 };
+  const packed = { source: evaluator.slice(resident, 0, 8), strideBits: 1, perCiphertext: 1 };
   return {
     encrypt: encrypt * wideTables,
     tables: Math.max(0, user / 1e6 - encrypt * sampleCount) * (1 + wideTablesCost),
     decrypt: (await cpuOf(() => owner.decrypt(few))) / 16,
     add: (await cpuOf(histogram)) / (features * (sampleCount - binCount)),
-    double: (await cpuOf(() => evaluator.pack(packed))) / (64 * stride),
-    obfuscate: (await cpuOf(() => evaluator.obfuscators(8))) / 8,
+    pack: (await cpuOf(() => evaluator.pack(packed))) / 8,
   };
 }
 

@@ -3,9 +3,9 @@
  * (block.ts); this half adds up per candidate side, packs the sums and re-randomises what it returns. It holds a public
  * key only.
  *
- * Re-randomisation hides from the key owner which instances were summed, so it uses fresh r^n with r from the OS. It
- * accepts n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts). Noise, and
- * random bits next to the sums, are added with the same r^n (added-plaintexts.ts): one more product per ciphertext.
+ * Re-randomisation hides from the key owner which instances were summed, so packing multiplies with fresh r^n, with r
+ * from the OS. It accepts n only with a proof that this leaves nothing but the sums (crypto/paillier/modulus-proof.ts).
+ * Noise, and random bits next to the sums, are added to the packed ciphertexts (added-plaintexts.ts).
  */
 import { TandemError } from "../../base/error.ts";
 import { inOrder } from "../../base/scheduling/in-order.ts";
@@ -34,30 +34,24 @@ import { SeenCiphertexts } from "../seen-ciphertexts.ts";
 import type { SentPassive, SentPassiveJob } from "../sent-scheme.ts";
 import { type Addition, addedPlaintexts } from "./added-plaintexts.ts";
 import { PaillierBlock, paillierCells } from "./block.ts";
-import { ObfuscatorPool } from "./obfuscator-pool.ts";
 import { checkedPublicKey } from "./received-key.ts";
 import { checkedLayout } from "./received-layout.ts";
 import { paillierSchemeName } from "./scheme-name.ts";
 import { TaskPublicEvaluator } from "./tasks/task-public.ts";
-import { type NodeRoom, UnusedRoom } from "./unused-room.ts";
+import { UnusedRoom } from "./unused-room.ts";
 
 /** Packed ciphertexts sent at a time: the active party decrypts them while the next are being packed. */
 export const ciphertextsPerPiece = 32;
 /** Pieces finished at a time by workers. */
 const piecesElsewhere = 4;
-const obfuscatorBatch = 32;
-/** Limit of obfuscators prepared for one tree: deep trees use fewer nodes than they could. */
-const obfuscatorsAheadMax = 1024;
 
 /** What is fixed for the job once the key is known. */
 interface SetUpState {
-  readonly job: SentPassiveJob;
   readonly evaluator: PublicEvaluator;
   readonly ciphertextsPerInstance: number;
   readonly packing: SumPacking;
   readonly addition: Addition;
   readonly gradients: SentBlocks<ResidentVector>;
-  readonly obfuscators: ObfuscatorPool;
 }
 
 interface RoundState {
@@ -111,13 +105,11 @@ export class PaillierPassive implements SentPassive {
     });
     const evaluator = blocks.tasks ? new TaskPublicEvaluator(own, blocks.tasks) : own;
     this.#state = {
-      job,
       evaluator,
       ciphertextsPerInstance,
       packing: sumsPacking,
       addition: { layout, packing: sumsPacking, key },
       gradients: new SentBlocks(blocks, ciphertextsPerInstance * key.ciphertextBytes, paillierCells(evaluator)),
-      obfuscators: new ObfuscatorPool(evaluator, (count) => evaluator.obfuscators(count), obfuscatorBatch),
     };
     return message;
   }
@@ -127,9 +119,7 @@ export class PaillierPassive implements SentPassive {
   }
 
   beginRound(tree: SentNodes): void {
-    const { job, ciphertextsPerInstance, obfuscators, packing, gradients } = this.#setUpState();
-    const perNode = Math.ceil((job.candidateCount * ciphertextsPerInstance) / packing.perCiphertext);
-    obfuscators.prepare(Math.min(perNode * job.nodesAskedMax * job.treesPerRound, obfuscatorsAheadMax));
+    const { ciphertextsPerInstance, gradients } = this.#setUpState();
     const sampled = tree.sample.count;
     const seen = new SeenCiphertexts(sampled * ciphertextsPerInstance);
     this.#round = { sampled, instancesLoaded: 0, seen, room: new UnusedRoom() };
@@ -174,7 +164,7 @@ export class PaillierPassive implements SentPassive {
   }
 
   async *sums(task: SentTask, summed?: () => void): AsyncGenerator<SumsPiece> {
-    const { evaluator, ciphertextsPerInstance: width, packing, gradients } = this.#setUpState();
+    const { evaluator, ciphertextsPerInstance: width, packing, addition, gradients } = this.#setUpState();
     const { plan, counts } = task;
     if (counts.length === 0) return;
     const bins = await gradients.sums(task);
@@ -194,35 +184,16 @@ export class PaillierPassive implements SentPassive {
       const candidateCount = Math.min(candidatesPerPiece, counts.length - first);
       const source = evaluator.slice(sums, first * width, candidateCount * width);
       const packed = await evaluator.pack({ source, ...packing });
-      const fresh = await this.#rerandomised(packed, room, task, first, candidateCount);
-      const { bytes: ciphertexts } = await evaluator.unload(fresh);
+      const added = addedPlaintexts(addition, room, await evaluator.unload(source), task, first, candidateCount);
+      const { bytes: ciphertexts } = await evaluator.unload(await evaluator.addPlaintexts(packed, added));
       this.counts.additions += source.count - packed.count;
       this.counts.candidateCiphertexts += packed.count;
       return { candidateCount, message: encodeMessage(PaillierSumsSchema, { ciphertexts }) };
     });
   }
 
-  /** Adds the noise of candidates from `first` on, if any, and random bits where there is no sum. */
-  async #rerandomised(
-    packed: ResidentVector,
-    room: NodeRoom,
-    task: SentTask,
-    first: number,
-    count: number,
-  ): Promise<ResidentVector> {
-    const { evaluator, obfuscators, addition } = this.#setUpState();
-    const fresh = await obfuscators.take(packed.count);
-    const added = addedPlaintexts(addition, room, await evaluator.unload(packed), task, first, count);
-    return evaluator.add(packed, await evaluator.sealWith(added, fresh));
-  }
-
-  endRound(): void {
-    void this.#setUpState().obfuscators.pause();
-  }
-
   close(): void {
     this.#crew.end();
-    void this.#state?.obfuscators.pause();
     this.#state?.gradients.close();
   }
 

@@ -3,8 +3,8 @@
  * empty candidates. An honest active party ignores both. A malicious one that encrypts wider numbers than gradients
  * would read the overflow of the sums there: one bit for each instance that it marked.
  *
- * Within a round the same ciphertext of sums gets the same bits at the same index of a node with the same members, so
- * repeated requests reveal nothing new. Elsewhere it gets different bits: equal bits would reveal that the same
+ * Within a round the same ciphertexts of sums get the same bits at the same index of a node with the same members, so
+ * repeated requests reveal nothing new. Elsewhere they get different bits: equal bits would reveal that the same
  * instances were summed, which noise hides.
  *
  * The bits above the last field are a number R below floor(n / 2^h), h being the field's end. So an honest sum plus R
@@ -30,10 +30,10 @@ export class UnusedRoom {
   }
 }
 
-/** A packed ciphertext of a node's sums. */
+/** A node's sums that are packed into one ciphertext. */
 export interface PackedSums {
-  /** Canonical, before re-randomisation. */
-  readonly ciphertext: Uint8Array;
+  /** Canonical, before they are packed. */
+  readonly ciphertexts: Uint8Array;
   /** Index of its first field among all fields of the node. */
   readonly place: number;
   /** Per field whether it is an empty sum. */
@@ -51,8 +51,8 @@ export class NodeRoom {
 
   /** @param plaintext the output, as wide as the key's */
   fill(plaintext: Uint8Array, { n, plaintextBytes }: PublicKey, sums: PackedSums): void {
-    const { ciphertext, place, isEmpty, strideBits } = sums;
-    const seed = createHmac("sha256", this.#secret).update(`${place}/`).update(ciphertext).digest();
+    const { ciphertexts, place, isEmpty, strideBits } = sums;
+    const seed = createHmac("sha256", this.#secret).update(`${place}/`).update(ciphertexts).digest();
     const fieldsEnd = BigInt(isEmpty.length * strideBits);
     let bits = hashedBelow("unused-room/above", seed, 0, n >> fieldsEnd) << fieldsEnd;
     if (isEmpty.includes(true))

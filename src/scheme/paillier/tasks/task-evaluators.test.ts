@@ -86,16 +86,27 @@ test("with reproducible nonces the ciphertexts equal those of one process and of
   expect(encrypted.bytes).toEqual((await own.owner.encryptDrawn(plaintexts, parts())).bytes);
 });
 
-test("packing gives the same bytes, and obfuscators encrypt zero", async () => {
-  const { anyone } = evaluators();
+test("packing decrypts to the same sums, and is fresh every time", async () => {
+  const { anyone, sizes } = evaluators();
   const sealed = await own.owner.encrypt(plaintextsFromBigints(key.publicKey, numbers.slice(0, 50)));
   const source = anyone.allocate(50);
   await anyone.load(sealed, source, 0);
   for (const perCiphertext of [1, 3, 50]) {
     const request = { source, strideBits: 5, perCiphertext };
-    const [theirs, ours] = [await anyone.pack(request), await own.anyone.pack(request)];
-    expect((await anyone.unload(theirs)).bytes).toEqual((await own.anyone.unload(ours)).bytes);
+    const packed = [await anyone.pack(request), await anyone.pack(request), await own.anyone.pack(request)];
+    const [first, again, ours] = await Promise.all(packed.map((vector) => own.anyone.unload(vector)));
+    expect(first.bytes).not.toEqual(again.bytes);
+    const expected = (await own.owner.decrypt(ours)).bytes;
+    for (const theirs of [first, again]) expect((await own.owner.decrypt(theirs)).bytes).toEqual(expected);
   }
+  expect(sizes.length).toBeGreaterThan(6);
+});
+
+test("encryption with the public key is fresh", async () => {
+  const { anyone } = evaluators();
+  const sealed = await own.owner.encrypt(plaintextsFromBigints(key.publicKey, numbers.slice(0, 50)));
+  const source = anyone.allocate(50);
+  await anyone.load(sealed, source, 0);
   const fresh = await anyone.unload(
     await anyone.add(
       source,
@@ -145,9 +156,13 @@ test("results of a worker that are too short, too long or wrong are rejected", a
       /is not a valid plaintext/,
     );
   const outOfRange = evaluators(written(width, nSquared)).anyone;
-  await expectError(() => outOfRange.obfuscators(2), "CIPHERTEXT_RANGE");
   const source = own.anyone.allocate(2);
   await own.anyone.load(new CiphertextVector(encrypted.bytes, width), source, 0);
+  await expectError(
+    () => outOfRange.pack({ source, strideBits: 8, perCiphertext: 1 }),
+    "CIPHERTEXT_RANGE",
+    /not between/,
+  );
   const shared: Change = (result) => {
     writeInteger(result, width, 0, key.q);
     return result;

@@ -1,7 +1,4 @@
-/**
- * An evaluator whose packing and fresh r^n run at workers, in batches. One product per element, as re-randomising with
- * a precomputed r^n, costs less here than sending it to a worker.
- */
+/** An evaluator whose packing, with its fresh r^n, runs at workers, in batches. */
 import type {
   HistogramRequest,
   PackRequest,
@@ -9,7 +6,7 @@ import type {
   RunningSumsRequest,
 } from "../../../crypto/paillier/kernel.ts";
 import type { PublicKey } from "../../../crypto/paillier/keys.ts";
-import { checkPack, checkPlaintexts } from "../../../crypto/paillier/request-checks.ts";
+import { checkPack } from "../../../crypto/paillier/request-checks.ts";
 import {
   CiphertextVector,
   type HeldVector,
@@ -24,7 +21,6 @@ import { taskBatches, fits, joinedBatches } from "./batches.ts";
 
 /** About 50 ms of one core per batch. */
 const packBatch = 8;
-const obfuscatorBatch = 8;
 
 export class TaskPublicEvaluator implements PublicEvaluator {
   readonly key: PublicKey;
@@ -44,7 +40,7 @@ export class TaskPublicEvaluator implements PublicEvaluator {
     const { ciphertextBytes } = this.key;
     const count = checkPack(this.key, request);
     const elementBytes = perCiphertext * ciphertextBytes;
-    if (perCiphertext === 1 || !fits(elementBytes)) return this.#own.pack(request);
+    if (!fits(elementBytes)) return this.#own.pack(request);
     const { bytes } = await this.#own.unload(source);
     const batches = taskBatches(count, elementBytes, packBatch);
     const results = batches.map(({ first, end }) => {
@@ -58,20 +54,12 @@ export class TaskPublicEvaluator implements PublicEvaluator {
     return packed;
   }
 
-  async obfuscators(count: number): Promise<ObfuscatorVector> {
-    const { ciphertextBytes } = this.key;
-    const batches = taskBatches(count, ciphertextBytes, obfuscatorBatch);
-    const results = batches.map(({ first, end }) => {
-      const value = { count: end - first };
-      return this.#tasks.run(encodeMessage(PaillierTaskSchema, { kind: { case: "obfuscators", value } }));
-    });
-    const joined = joinedBatches(batches, await Promise.all(results), ciphertextBytes);
-    return this.#own.loadObfuscators(new CiphertextVector(joined, ciphertextBytes));
+  obfuscators(count: number): Promise<ObfuscatorVector> {
+    return this.#own.obfuscators(count);
   }
 
-  async encrypt(plaintexts: PlaintextVector): Promise<ResidentVector> {
-    checkPlaintexts(this.key, plaintexts);
-    return this.#own.sealWith(plaintexts, await this.obfuscators(plaintexts.count));
+  encrypt(plaintexts: PlaintextVector): Promise<ResidentVector> {
+    return this.#own.encrypt(plaintexts);
   }
 
   allocate(count: number): ResidentVector {
@@ -112,6 +100,10 @@ export class TaskPublicEvaluator implements PublicEvaluator {
 
   add(a: ResidentVector, b: ResidentVector): Promise<ResidentVector> {
     return this.#own.add(a, b);
+  }
+
+  addPlaintexts(a: ResidentVector, plaintexts: PlaintextVector): Promise<ResidentVector> {
+    return this.#own.addPlaintexts(a, plaintexts);
   }
 
   scale(a: ResidentVector, scalars: PlaintextVector): Promise<ResidentVector> {

@@ -41,7 +41,6 @@ class PaillierTaskWork implements TaskWork {
     if (kind.case === "encrypt") return this.#encrypt(kind.value);
     if (kind.case === "decrypt") return (await this.#owner.decrypt(this.#wire(kind.value.ciphertexts))).bytes;
     if (kind.case === "pack") return this.#pack(kind.value);
-    if (kind.case === "obfuscators") return this.#obfuscators(kind.value.count);
     throw unknown();
   }
 
@@ -56,12 +55,6 @@ class PaillierTaskWork implements TaskWork {
     const source = this.#public.allocate(received.count);
     await this.#public.load(received, source, 0);
     return (await this.#public.unload(await this.#public.pack({ source, strideBits, perCiphertext }))).bytes;
-  }
-
-  /** Multiplied with an empty sum, to obtain ciphertexts. */
-  async #obfuscators(count: number): Promise<Uint8Array> {
-    const zeros = new PlaintextVector(new Uint8Array(count), 1);
-    return (await this.#public.unload(await this.#public.encrypt(zeros))).bytes;
   }
 
   get #owner(): PrivateEvaluator {
