@@ -14,6 +14,7 @@ import { type Clock, sleep, systemClock } from "./clock.ts";
 import { ableWorkers, CrewStatusTable, workersMissing } from "./crew-status.ts";
 import { CrewWatch } from "./crew-watch.ts";
 import type { Engine, Epoch } from "./engine.ts";
+import type { LineHost } from "./line/line-host.ts";
 import { type CrewEvent, RemoteBlocks } from "./remote-blocks.ts";
 import { SealedMessages, type SealOf } from "./sealed-messages.ts";
 import { holdQueue } from "./subjects.ts";
@@ -34,6 +35,8 @@ export interface RemoteCrewOptions {
   readonly workersMin: number;
   /** How long to wait for workers, and for room at the engine. */
   readonly patienceMs: number;
+  /** Direct connections of workers; left out: the engine carries everything. */
+  readonly lines?: LineHost | undefined;
   readonly clock?: Clock | undefined;
   readonly on?: ((event: CrewEvent) => void) | undefined;
 }
@@ -81,9 +84,13 @@ export class RemoteCrew implements Crew, TaskCrew {
     try {
       await files.begin(name);
       holds = await this.#offer(epoch, messages, job, bounds);
-      const { version, leaseMs } = this.#options;
-      const tasks = job.taskTerms !== undefined;
-      await this.#statusTable.putEpoch({ epoch: name, version, blocks: bounds.length - 1, leaseMs, tasks });
+      const { version, leaseMs, lines } = this.#options;
+      const common = { epoch: name, version, leaseMs, tasks: job.taskTerms !== undefined };
+      await this.#statusTable.putEpoch({
+        ...common,
+        blocks: bounds.length - 1,
+        lines: [...(lines?.addresses() ?? [])],
+      });
     } catch (error) {
       await this.#close(epoch).catch(() => {}); // report the first error
       throw error;
@@ -104,6 +111,7 @@ export class RemoteCrew implements Crew, TaskCrew {
       isIntact: (block) => this.#isIntact(holds[block]),
       on: this.#on,
       tasks,
+      lines: this.#options.lines ?? null,
       onClose: this.#ending(async () => {
         tellEnd();
         watching.abort();
