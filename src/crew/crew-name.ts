@@ -3,7 +3,7 @@ export const crewSyntax = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
 export const crewSyntaxWords = "must be up to 40 small letters, digits and dashes, with no dash at an end";
 
-/** The names in a crew's certificates. The engine uses them as user names, and party and workers know each other by them. */
+/** The names in a crew's certificates: the engine's user names, by which party and workers recognise each other. */
 export function partyUser(crew: string): string {
   return `${crew}-party`;
 }

@@ -1,6 +1,6 @@
 /**
- * A block at a worker: its bins are read, its log is replayed from the first entry of the round, and then followed. Large
- * payloads are fetched ahead of the computations.
+ * A block at a worker: its bins are read, its log is replayed from the first entry of the round, and then followed.
+ * Large payloads are fetched ahead of the computations.
  * Questions that a previous holder has already answered are skipped.
  */
 import { TandemError } from "../base/error.ts";

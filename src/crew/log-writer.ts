@@ -79,7 +79,7 @@ export class LogWriter {
     }
   }
 
-  /** Sends kept payloads to the engine, and later ones too: a worker cannot fetch them. Calls and writes must not overlap. */
+  /** Sends kept payloads to the engine, and later ones too: a worker cannot fetch them. Must not overlap writes. */
   async sendKept({ block, round, sequence }: CrewWanted): Promise<void> {
     const { kept } = this.#options;
     if (round !== this.round || kept === null || !(sequence < this.#inEngine[block])) return;

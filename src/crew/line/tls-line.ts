@@ -1,6 +1,6 @@
 /**
- * Lines over mutual TLS with the crew's certificates. Both ends check the name in the other's certificate, as the engine
- * does: its own certificate, signed by the same authority, is refused at either end. The address is not checked, so a
+ * Lines over mutual TLS with the crew's certificates. Both ends check the name in the other's certificate, as the
+ * engine does: the engine's own certificate, signed by the same authority, is refused. The address is not checked, so a
  * party may be reached at any.
  */
 import type { AddressInfo, ConnectOpts, Socket } from "node:net";

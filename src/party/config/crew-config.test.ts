@@ -52,7 +52,8 @@ describe("crew: of a party", () => {
   test("what is written counts", async () => {
     const { crew } = await readPassiveConfig(
       passive(
-        `${least}\n  name: shop-2\n  folder: /mnt/blocks\n  store: memory\n  block_rows: 131072\n  listen: { host: 0.0.0.0, port: 4322 }`,
+        `${least}\n  name: shop-2\n  folder: /mnt/blocks\n  store: memory\n  block_rows: 131072\n` +
+          "  listen: { host: 0.0.0.0, port: 4322 }",
       ),
     );
     expect(crew).toMatchObject({ name: "shop-2", folder: "/mnt/blocks", store: "memory", block_rows: 131072 });
