@@ -438,3 +438,14 @@ test("a party that does not listen has workers all the same", async () => {
   expect(await driveLarge(blocks)).toEqual(await expectedLarge());
   expect(crew.lines.opened).toBe(0);
 });
+
+test("a party dies after it has deleted its blocks: workers that miss them serve its next process", async () => {
+  const [first, second] = workers(2);
+  await crew.crew({ workersMin: 2 }).open(job);
+  await crew.until(() => first.worker.blockCount + second.worker.blockCount === 5);
+  await crew.blockFiles().begin("another");
+  second.kill();
+  await crew.until(() => first.troubles.some((trouble) => trouble.includes("are not in the folder")));
+  const blocks = await crew.crew().open(job);
+  expect(await drive(blocks)).toEqual(await expected());
+});

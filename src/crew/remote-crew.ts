@@ -76,6 +76,7 @@ export class RemoteCrew implements Crew, TaskCrew {
     const { engine, sealOf, files, patienceMs } = this.#options;
     await this.#cleared();
     const name = this.#newEpoch();
+    await this.#forgetOlder();
     const workers = await this.#workers(name, patienceMs);
     const bounds = blockBounds(job.rowCount, this.#options.blockRows ?? blockRowsFor(job.rowCount, workers));
     const messages = new SealedMessages(sealOf(name));
@@ -184,6 +185,14 @@ export class RemoteCrew implements Crew, TaskCrew {
   /** An older attempt must not remove the entry of the next one. */
   async #cleared(): Promise<void> {
     await Promise.allSettled(this.#clearing);
+  }
+
+  /**
+   * Removes what a process that died has left in the status table. Its workers would stay in its attempt, and if they
+   * cannot read its blocks any more, none would be available for the next one.
+   */
+  async #forgetOlder(): Promise<void> {
+    if (this.#open.size === 0) await this.#statusTable.removeEpoch();
   }
 
   #newEpoch(): string {
