@@ -112,6 +112,20 @@ test.runIf(hasHelm).each(examples)("%s: every container is confined, and what it
   expect(manifests.filter(({ kind }) => kind === "NetworkPolicy")).toHaveLength(1);
 });
 
+test.runIf(hasHelm)("the party's port for its workers is open to those alone that are named", () => {
+  const party = examples.find(([role]) => role === "party")?.[1] ?? "";
+  expect(rendered(party).text).not.toContain("4322");
+  const values = parse(party) as { party: object };
+  const workers = [{ podSelector: { matchLabels: { "app.kubernetes.io/component": "workers" } } }];
+  const { manifests } = rendered(JSON.stringify({ ...values, party: { ...values.party, workers } }));
+  const policy = manifests.find(({ kind }) => kind === "NetworkPolicy");
+  expect(policy?.spec["ingress"]).toContainEqual({ ports: [{ port: "crew", protocol: "TCP" }], from: workers });
+  const [{ pod }] = podsIn(manifests);
+  expect(pod.containers[0]).toMatchObject({
+    ports: expect.arrayContaining([{ name: "crew", containerPort: 4322 }]) as unknown,
+  });
+});
+
 test.runIf(hasHelm).each(examples)("%s: the command has all options that the chart passes", async (_, values) => {
   for (const { pod } of podsIn(rendered(values).manifests)) {
     const [command, ...args] = pod.containers[0].args ?? [];

@@ -116,7 +116,7 @@ async function bytesPerRow({ rows, ciphertextBytes }: ReadyJob, { trees, servers
     fromWorkers: perRow((client) => client.startsWith("tandem worker")),
     ciphertext: { min: ciphertextBytes, median: ciphertextBytes },
   };
-  return { name: "workers.bytesPerRow", value: parts.fromParty.min / ciphertextBytes, bar: { atMost: 1.05 }, parts };
+  return { name: "workers.bytesPerRow", value: parts.fromParty.min / ciphertextBytes, bar: { atMost: 0.05 }, parts };
 }
 
 /** One of two workers is killed after a round's gradients have arrived, and the root is requested. */

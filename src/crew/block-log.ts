@@ -22,6 +22,12 @@ export class BlockLog {
   #parts: Uint8Array[] = [];
   #isFirst = true;
 
+  /** Whether a message is of this round or a later one, and has not been taken. */
+  misses({ round, sequence }: Pick<CrewEntry, "round" | "sequence">): boolean {
+    if (round !== this.#round) return round > this.#round;
+    return sequence >= this.#next && !this.#early.has(sequence);
+  }
+
   /** The entries that are complete after this message. */
   *take(message: CrewEntry): Generator<LoggedEntry> {
     if (message.round > this.#round) this.#begin(message.round);

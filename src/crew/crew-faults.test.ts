@@ -3,7 +3,9 @@ import { createHash } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
 import { TestCrew, type TestWorker } from "../../test/support/crews.ts";
 import { expectError } from "../../test/support/expect-error.ts";
+import type { LineFault, LineTrouble } from "../../test/world/crews/memory-lines.ts";
 import { TandemError } from "../base/error.ts";
+import { SeededRandom } from "../base/random.ts";
 import { type Answer, type BlockData, type BlockWork, bytesAnswer, type Entry } from "../scheme/blocks/block.ts";
 import type { Blocks } from "../scheme/blocks/crew.ts";
 import { EmbeddedCrew } from "../scheme/blocks/embedded-crew.ts";
@@ -96,7 +98,9 @@ test.each(["0 loading 0", "0 asking 1", "1 loading 2", "1 asking 2"])("a worker 
   const [first] = workers(2);
   const blocks = await crew.crew({ workersMin: 2 }).open(job);
   const said = await drive(blocks, async (at) => {
-    if (at === place) first.kill();
+    if (at !== place) return;
+    await crew.until(() => first.worker.blockCount > 0);
+    first.kill();
   });
   expect(said).toEqual(await expected());
   expect(crew.moves).toBeGreaterThan(0);
@@ -349,4 +353,99 @@ test("a worker that sees another folder takes no more blocks; the others continu
   crew.work("right", { schemeNamed });
   expect(await drive(await crew.crew({ workersMin: 2 }).open(job))).toEqual(await expected());
   expect(astray.worker.blockCount).toBe(0);
+});
+
+/** Happens to a third of what it can happen to, from a seed. */
+function troubles(seed: string): { readonly trouble: LineTrouble; readonly seen: Set<LineFault> } {
+  const random = new SeededRandom(seed);
+  const seen = new Set<LineFault>();
+  const trouble: LineTrouble = (fault) => {
+    const happens = random.uniform() < 0.33;
+    if (happens) seen.add(fault);
+    return happens;
+  };
+  return { trouble, seen };
+}
+
+/** What the engine stores of payloads. */
+const large = (fill: number): Entry => ({ head: Uint8Array.of(1), payload: Buffer.alloc(4000, fill) });
+async function driveLarge(blocks: Blocks, at: (place: string) => unknown = () => {}): Promise<string[]> {
+  const append = blocks.append.bind(blocks);
+  let fill = 0;
+  return drive(Object.assign(blocks, { append: (block: number) => append(block, large(++fill % 200)) }), at);
+}
+const expectedLarge = async (): Promise<string[]> =>
+  driveLarge(await new EmbeddedCrew((data) => new Echo(data), 7).open(job));
+
+test("payloads go past the engine, and the party forgets them when the next round begins", async () => {
+  workers(2);
+  const stored: number[] = [];
+  const blocks = await crew.crew({ workersMin: 2 }).open(job);
+  const said = await driveLarge(blocks, () => {
+    for (const { subject, message } of crew.engine.epoch?.messages ?? [])
+      if (subject.startsWith("log.")) stored.push(message.length);
+  });
+  expect(said).toEqual(await expectedLarge());
+  expect(stored.length).toBeGreaterThan(100);
+  expect(Math.max(...stored)).toBeLessThan(200);
+});
+
+test.each([1, 2, 3, 4])("lines are refused, cut and deliver other bytes: seed %i", async (seed) => {
+  const { trouble, seen } = troubles(`lines ${seed}`);
+  const [first] = workers(3, { seed: `lines ${seed}`, lineTrouble: trouble });
+  const blocks = await crew.crew({ workersMin: 3 }).open(job);
+  const said = await driveLarge(blocks, async (at) => {
+    if (at === "1 loading 1") first.kill();
+  });
+  expect(said).toEqual(await expectedLarge());
+  expect([...seen].toSorted()).toEqual(["line changed bytes", "line cut", "line refused"]);
+});
+
+test("workers without a line get everything from the engine, also one that replaces a worker with one", async () => {
+  const [first] = workers(1);
+  const troubles: (string | null)[] = [];
+  const dial = async (): Promise<never> => {
+    throw new Error("a firewall");
+  };
+  const blocks = await crew.crew().open(job);
+  const said = await driveLarge(blocks, async (at) => {
+    if (at !== "0 loading 1") return;
+    await crew.until(() => first.worker.blockCount > 0);
+    first.kill();
+    crew.work("none", { schemeNamed, dial: undefined });
+    crew.work("firewall", { schemeNamed, dial, onLine: (why) => troubles.push(why) });
+  });
+  expect(said).toEqual(await expectedLarge());
+  expect(crew.moves).toBeGreaterThan(0);
+  expect(troubles).toEqual(["party:1: a firewall"]);
+});
+
+test("what exceeds the party's bound goes through the engine", async () => {
+  workers(2, { seed: "bound", keptBytesMax: 30_000 });
+  let largest = 0;
+  const blocks = await crew.crew({ workersMin: 2 }).open(job);
+  const said = await driveLarge(blocks, () => {
+    for (const { subject, message } of crew.engine.epoch?.messages ?? [])
+      if (subject.startsWith("log.")) largest = Math.max(largest, message.length);
+  });
+  expect(said).toEqual(await expectedLarge());
+  expect(largest).toBeGreaterThan(4000);
+});
+
+test("a party that does not listen has workers all the same", async () => {
+  workers(2);
+  const blocks = await crew.crew({ workersMin: 2, lines: undefined }).open(job);
+  expect(await driveLarge(blocks)).toEqual(await expectedLarge());
+  expect(crew.lines.opened).toBe(0);
+});
+
+test("a party dies after it has deleted its blocks: workers that miss them serve its next process", async () => {
+  const [first, second] = workers(2);
+  await crew.crew({ workersMin: 2 }).open(job);
+  await crew.until(() => first.worker.blockCount + second.worker.blockCount === 5);
+  await crew.blockFiles().begin("another");
+  second.kill();
+  await crew.until(() => first.troubles.some((trouble) => trouble.includes("are not in the folder")));
+  const blocks = await crew.crew().open(job);
+  expect(await drive(blocks)).toEqual(await expected());
 });

@@ -43,7 +43,7 @@ const last = (): CrewSummary | undefined => saw("progress").at(-1)?.crew;
 
 test("workers that join, their activity, awaited blocks, lost workers, and the final state", async () => {
   const workers = ["w0", "w1"].map((id) => crew.work(id, { schemeNamed, threads: 3 }));
-  const blocks = await crew.crew({ workersMin: 2 }).open(job);
+  const blocks = await crew.crew({ workersMin: 2, lines: undefined }).open(job);
   await crew.until(() => saw("worker-joined").length === 2);
   expect(saw("worker-joined").map(({ worker, threads }) => [worker, threads])).toEqual([
     ["w0", 3],

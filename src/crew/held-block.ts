@@ -1,16 +1,27 @@
 /**
  * A block at a worker: its bins are read, its log is replayed from the first entry of the round, and then followed.
+ * Large payloads are fetched ahead of the computations.
  * Questions that a previous holder has already answered are skipped.
  */
 import { TandemError } from "../base/error.ts";
+import { workedAhead } from "../base/scheduling/worked-ahead.ts";
 import type { Answer, BlockWork } from "../scheme/blocks/block.ts";
-import { CrewEntrySchema, CrewHeldSchema, type CrewHold, CrewSumSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
+import {
+  type CrewEntry,
+  CrewEntrySchema,
+  CrewHeldSchema,
+  type CrewHold,
+  CrewSumSchema,
+  CrewWantedSchema,
+} from "../wire/generated/tandem/v1/crew_pb.ts";
 import { type Activity, doing } from "./activity.ts";
 import { BlockLog, type LoggedEntry } from "./block-log.ts";
 import { type Clock, every, sleep } from "./clock.ts";
-import type { Epoch, Lease } from "./engine.ts";
+import type { Epoch, Lease, StoredMessage } from "./engine.ts";
+import { FetchedParts } from "./line/fetched-parts.ts";
+import type { Line } from "./line/line.ts";
 import { cut, type SealedMessages } from "./sealed-messages.ts";
-import { heldSubject, logSubject, sumSubject } from "./subjects.ts";
+import { heldSubject, logSubject, sumSubject, wantedSubject } from "./subjects.ts";
 import type { WatchedTurns } from "./watched-turns.ts";
 
 export interface HeldBlockOptions {
@@ -22,11 +33,15 @@ export interface HeldBlockOptions {
   /** One computation at a time, each with all threads. */
   readonly turns: WatchedTurns;
   readonly activity: Activity;
+  /** Null: there is none in this attempt. */
+  readonly line: Line | null;
   /** Reads the block's bins. */
   readonly make: (hold: CrewHold) => Promise<BlockWork>;
 }
 
 const fullRetryMs = 200;
+/** Messages of a log that are fetched before they are needed: half a megabyte each. */
+const aheadMax = 16;
 /** Renewals per lease: some may be lost. */
 const renewals = 4;
 
@@ -78,7 +93,7 @@ export class HeldBlock {
 
   /** Runs until it is dropped. @throws any error that makes it impossible to hold the block */
   async follow(): Promise<void> {
-    const { epoch, messages, make, turns, activity } = this.#options;
+    const { epoch, make, turns, activity, line, clock } = this.#options;
     const { signal } = this.#gone;
     const read = (): Promise<BlockWork> => activity.during(doing.reading, () => make(this.#hold));
     const work = await turns.run(this.#hold, () => (signal.aborted ? null : read()));
@@ -88,14 +103,33 @@ export class HeldBlock {
     const log = new BlockLog();
     const subject = logSubject(this.block);
     this.#toReplay = this.deliveries > 1 ? await epoch.stored(subject) : 0;
-    for await (const { message } of epoch.follow(subject, -1, signal)) {
-      const part = messages.open(CrewEntrySchema, subject, message);
-      if (part === null) continue;
-      for (const logged of log.take(part)) await this.#take(logged);
+    const parts = new FetchedParts({ block: this.block, log, line, clock, signal, ask: (part) => this.#ask(part) });
+    for await (const part of this.#parts(epoch.follow(subject, -1, signal), parts)) {
+      if (part !== null) for (const logged of log.take(part)) await this.#take(logged);
       if (this.#toReplay > 0) this.#toReplay--;
       if (signal.aborted) return;
     }
     if (!signal.aborted) throw new TandemError("ENGINE_LOST", "the engine ended the message stream of a block");
+  }
+
+  #parts(stored: AsyncIterable<StoredMessage>, parts: FetchedParts): AsyncIterable<CrewEntry | null> {
+    const { messages } = this.#options;
+    return workedAhead(
+      stored,
+      async ({ subject, message }) => {
+        const part = messages.open(CrewEntrySchema, subject, message);
+        return part && parts.whole(part);
+      },
+      aheadMax,
+    );
+  }
+
+  /** Asks the party to send payloads to the engine. */
+  #ask({ round, sequence }: Pick<CrewEntry, "round" | "sequence">): void {
+    const { epoch, messages } = this.#options;
+    const { block } = this;
+    const subject = wantedSubject(block);
+    epoch.say(subject, messages.seal(CrewWantedSchema, subject, { block, round, sequence }));
   }
 
   async #take({ round, step, isFirst, entry }: LoggedEntry): Promise<void> {

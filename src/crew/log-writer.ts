@@ -1,12 +1,18 @@
 /**
  * The party's side of its blocks' logs. Entries are numbered, encrypted and sent, with a limited number unconfirmed. A
  * full engine makes the writer wait, and so the sender of gradients.
+ *
+ * If the party has lines to its workers, large payloads stay here and logs have their digests; a worker that cannot
+ * fetch them asks, and they are sent to the engine after all.
  */
+import { createHash } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { TandemError } from "../base/error.ts";
 import type { Entry } from "../scheme/blocks/block.ts";
-import { CrewEntrySchema } from "../wire/generated/tandem/v1/crew_pb.ts";
+import { CrewEntrySchema, type CrewWanted } from "../wire/generated/tandem/v1/crew_pb.ts";
 import { type Clock, sleep } from "./clock.ts";
 import type { Epoch } from "./engine.ts";
+import type { KeptParts, Part } from "./line/kept-parts.ts";
 import { cut, type SealedMessages } from "./sealed-messages.ts";
 import { allLogs, allSums, logSubject } from "./subjects.ts";
 
@@ -20,6 +26,8 @@ export interface LogWriterOptions {
   readonly clock: Clock;
   readonly patienceMs: number;
   readonly signal: AbortSignal;
+  /** Payloads that workers fetch; null: the engine carries all. */
+  readonly kept: KeptParts | null;
   /** Called once, with an error that occurred in the background. */
   readonly onFailure: (error: unknown) => void;
   /** Called once for each time that the engine is full. */
@@ -30,6 +38,10 @@ export class LogWriter {
   readonly #options: LogWriterOptions;
   readonly #sequences: Uint32Array;
   readonly #ahead = new Set<Promise<void>>();
+  /** Per block, from which message on the engine has all payloads: a worker has asked for them. */
+  readonly #inEngine: Float64Array;
+  /** Messages of this round, those that were sent a second time included. */
+  #written = 0;
   #isFull = false;
   round = 0;
   /** Encrypted bytes, in all rounds. */
@@ -38,29 +50,51 @@ export class LogWriter {
   constructor(options: LogWriterOptions, blockCount: number) {
     this.#options = options;
     this.#sequences = new Uint32Array(blockCount);
+    this.#inEngine = new Float64Array(blockCount).fill(Infinity);
   }
 
   /** Begins new logs. */
   async begin(): Promise<void> {
     await this.settled();
-    const { epoch } = this.#options;
+    const { epoch, kept } = this.#options;
     this.round++;
     this.#sequences.fill(0);
+    this.#inEngine.fill(Infinity);
+    this.#written = 0;
+    kept?.clear();
     await epoch.purge(allLogs);
     await epoch.purge(allSums);
   }
 
   /** @param step of a question; 0: no question */
   async write(block: number, { head, payload }: Entry, step: number): Promise<void> {
-    const { messages } = this.#options;
-    const subject = logSubject(block);
     const parts = [...cut(payload)];
-    for (const [i, part] of parts.entries()) {
-      while (this.#ahead.size >= aheadMax) await Promise.race(this.#ahead);
+    for (const [i, bytes] of parts.entries()) {
+      await this.#room();
       const more = i + 1 < parts.length;
-      const entry = { round: this.round, sequence: this.#sequences[block]++, step, more, payload: part };
-      this.#send(subject, messages.seal(CrewEntrySchema, subject, more ? entry : { ...entry, head }));
+      const entry = { round: this.round, sequence: this.#sequences[block]++, step, more, payload: bytes };
+      const part = more ? entry : { ...entry, head };
+      const isKept = part.sequence < this.#inEngine[block] && this.#options.kept?.keep(block, part) === true;
+      this.#send(block, isKept ? toFetch(part) : part);
     }
+  }
+
+  /** Sends kept payloads to the engine, and later ones too: a worker cannot fetch them. Must not overlap writes. */
+  async sendKept({ block, round, sequence }: CrewWanted): Promise<void> {
+    const { kept } = this.#options;
+    if (round !== this.round || kept === null || !(sequence < this.#inEngine[block])) return;
+    const end = this.#inEngine[block];
+    this.#inEngine[block] = sequence;
+    for (const part of kept.between(block, sequence, end)) {
+      await this.#room();
+      this.#send(block, part);
+    }
+  }
+
+  /** The payload of a message of this round, if it is kept. */
+  kept({ block, round, sequence }: CrewWanted): Uint8Array | null {
+    const { kept } = this.#options;
+    return round === this.round ? (kept?.get(block, sequence)?.payload ?? null) : null;
   }
 
   /** Waits until everything written is confirmed, or has failed. */
@@ -75,13 +109,20 @@ export class LogWriter {
   async check(): Promise<void> {
     if (this.#ahead.size > 0) return;
     const { round } = this;
-    const confirmed = this.#sequences.reduce((a, b) => a + b, 0);
+    const confirmed = this.#written;
     const stored = await this.#options.epoch.stored(allLogs);
     if (round === this.round && stored < confirmed)
       throw new TandemError("ENGINE_LOST", `the engine has lost ${confirmed - stored} of ${confirmed} messages`);
   }
 
-  #send(subject: string, sealed: Uint8Array): void {
+  async #room(): Promise<void> {
+    while (this.#ahead.size >= aheadMax) await Promise.race(this.#ahead);
+  }
+
+  #send(block: number, part: MessageInitShape<typeof CrewEntrySchema>): void {
+    const subject = logSubject(block);
+    const sealed = this.#options.messages.seal(CrewEntrySchema, subject, part);
+    this.#written++;
     this.sentBytes += sealed.length;
     const sent = this.#stored(subject, sealed)
       .catch((error: unknown) => this.#options.onFailure(error))
@@ -106,4 +147,9 @@ export class LogWriter {
       await sleep(clock, fullRetryMs, signal);
     }
   }
+}
+
+/** What the log says of a payload that stays here. */
+function toFetch({ payload, ...part }: Part): MessageInitShape<typeof CrewEntrySchema> {
+  return { ...part, size: payload.length, digest: createHash("sha256").update(payload).digest() };
 }

@@ -8,7 +8,7 @@ import { Exclusive } from "../base/scheduling/exclusive.ts";
 import type { Answer, Entry } from "../scheme/blocks/block.ts";
 import type { Blocks } from "../scheme/blocks/crew.ts";
 import type { Tasks } from "../scheme/tasks/tasks.ts";
-import { CrewHeldSchema, CrewSumSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
+import { CrewHeldSchema, CrewSumSchema, CrewWantedSchema } from "../wire/generated/tandem/v1/crew_pb.ts";
 import { AwaitedSums } from "./awaited-sums.ts";
 import { type Clock, every } from "./clock.ts";
 import { type CrewStatusTable, workersMissing } from "./crew-status.ts";
@@ -17,9 +17,11 @@ import type { AwaitedBlocks } from "./crew-summary.ts";
 import type { WatchEvent } from "./crew-watch.ts";
 import type { Epoch } from "./engine.ts";
 import { Holders } from "./holders.ts";
+import { KeptParts } from "./line/kept-parts.ts";
+import type { LineHost } from "./line/line-host.ts";
 import { LogWriter } from "./log-writer.ts";
 import type { SealedMessages } from "./sealed-messages.ts";
-import { allHeld, allSums, allUnread, lastNumber, roundBegan, whoHolds } from "./subjects.ts";
+import { allHeld, allSums, allUnread, allWanted, lastNumber, roundBegan, whoHolds } from "./subjects.ts";
 
 const lookMs = 2000;
 
@@ -46,6 +48,8 @@ export interface RemoteBlocksOptions {
   readonly isIntact: (block: number) => Promise<boolean>;
   readonly on: (event: CrewEvent) => void;
   readonly tasks: Tasks | null;
+  /** Null: the engine carries everything. */
+  readonly lines: LineHost | null;
   /** Called once, at the end. */
   readonly onClose: () => Promise<void>;
 }
@@ -56,6 +60,8 @@ export class RemoteBlocks implements Blocks {
   readonly tasks: Tasks | null;
   readonly #options: RemoteBlocksOptions;
   readonly #log: LogWriter;
+  readonly #kept: KeptParts | null;
+  readonly #endLines: () => void;
   readonly #ended = new AbortController();
   readonly #turns = new Exclusive();
   readonly #awaited = new Map<number, AwaitedSums>();
@@ -68,7 +74,7 @@ export class RemoteBlocks implements Blocks {
   #reject: (error: TandemError) => void = () => {};
 
   constructor(options: RemoteBlocksOptions) {
-    const { bounds, epoch, messages, clock, patienceMs } = options;
+    const { bounds, epoch, messages, clock, patienceMs, lines } = options;
     this.bounds = bounds;
     this.tasks = options.tasks;
     this.#options = options;
@@ -78,10 +84,14 @@ export class RemoteBlocks implements Blocks {
     setMaxListeners(0, signal); // one listener per message that waits for room
     const onFailure = (error: unknown): void => this.#fail(error);
     const onFull = ({ message }: TandemError): void => options.on({ kind: "engine-awaited", why: message });
-    this.#log = new LogWriter({ epoch, messages, clock, patienceMs, signal, onFailure, onFull }, bounds.length - 1);
+    this.#kept = lines && new KeptParts(lines.keptBytesMax, lines.fetchedBytesMin);
+    const common = { epoch, messages, clock, patienceMs, signal, kept: this.#kept };
+    this.#log = new LogWriter({ ...common, onFailure, onFull }, bounds.length - 1);
+    this.#endLines = lines?.share({ messages, partOf: (wanted) => this.#log.kept(wanted) }) ?? (() => {});
     this.#takeSums(signal).catch(onFailure);
     this.#hearHolders(signal).catch(onFailure);
     this.#hearUnread(signal).catch(onFailure);
+    this.#hearWanted(signal).catch(onFailure);
   }
 
   begin(): Promise<void> {
@@ -141,6 +151,8 @@ export class RemoteBlocks implements Blocks {
   async close(): Promise<void> {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
+    this.#endLines();
+    this.#kept?.clear();
     this.#fail(new TandemError("PROTOCOL_STATE", "the attempt is over"));
     await this.#options.onClose();
   }
@@ -197,6 +209,16 @@ export class RemoteBlocks implements Blocks {
       if (looked.has(handedOut)) continue;
       looked.add(handedOut);
       if (!(await isIntact(block)) && !signal.aborted) throw damagedBlock(block);
+    }
+  }
+
+  /** A worker cannot fetch a payload: the engine brings it. */
+  async #hearWanted(signal: AbortSignal): Promise<void> {
+    const { epoch, messages } = this.#options;
+    for await (const { subject, message } of epoch.hear(allWanted, signal)) {
+      const wanted = messages.open(CrewWantedSchema, subject, message);
+      if (wanted !== null && wanted.block === lastNumber(subject))
+        await this.#turns.run(() => this.#log.sendKept(wanted));
     }
   }
 

@@ -14,6 +14,7 @@ import { type Clock, sleep, systemClock } from "./clock.ts";
 import { ableWorkers, CrewStatusTable, workersMissing } from "./crew-status.ts";
 import { CrewWatch } from "./crew-watch.ts";
 import type { Engine, Epoch } from "./engine.ts";
+import type { LineHost } from "./line/line-host.ts";
 import { type CrewEvent, RemoteBlocks } from "./remote-blocks.ts";
 import { SealedMessages, type SealOf } from "./sealed-messages.ts";
 import { holdQueue } from "./subjects.ts";
@@ -34,6 +35,8 @@ export interface RemoteCrewOptions {
   readonly workersMin: number;
   /** How long to wait for workers, and for room at the engine. */
   readonly patienceMs: number;
+  /** Direct connections of workers; left out: the engine carries everything. */
+  readonly lines?: LineHost | undefined;
   readonly clock?: Clock | undefined;
   readonly on?: ((event: CrewEvent) => void) | undefined;
 }
@@ -73,6 +76,7 @@ export class RemoteCrew implements Crew, TaskCrew {
     const { engine, sealOf, files, patienceMs } = this.#options;
     await this.#cleared();
     const name = this.#newEpoch();
+    await this.#forgetOlder();
     const workers = await this.#workers(name, patienceMs);
     const bounds = blockBounds(job.rowCount, this.#options.blockRows ?? blockRowsFor(job.rowCount, workers));
     const messages = new SealedMessages(sealOf(name));
@@ -81,9 +85,13 @@ export class RemoteCrew implements Crew, TaskCrew {
     try {
       await files.begin(name);
       holds = await this.#offer(epoch, messages, job, bounds);
-      const { version, leaseMs } = this.#options;
-      const tasks = job.taskTerms !== undefined;
-      await this.#statusTable.putEpoch({ epoch: name, version, blocks: bounds.length - 1, leaseMs, tasks });
+      const { version, leaseMs, lines } = this.#options;
+      const common = { epoch: name, version, leaseMs, tasks: job.taskTerms !== undefined };
+      await this.#statusTable.putEpoch({
+        ...common,
+        blocks: bounds.length - 1,
+        lines: [...(lines?.addresses() ?? [])],
+      });
     } catch (error) {
       await this.#close(epoch).catch(() => {}); // report the first error
       throw error;
@@ -104,6 +112,7 @@ export class RemoteCrew implements Crew, TaskCrew {
       isIntact: (block) => this.#isIntact(holds[block]),
       on: this.#on,
       tasks,
+      lines: this.#options.lines ?? null,
       onClose: this.#ending(async () => {
         tellEnd();
         watching.abort();
@@ -176,6 +185,14 @@ export class RemoteCrew implements Crew, TaskCrew {
   /** An older attempt must not remove the entry of the next one. */
   async #cleared(): Promise<void> {
     await Promise.allSettled(this.#clearing);
+  }
+
+  /**
+   * Removes what a process that died has left in the status table. Its workers would stay in its attempt, and if they
+   * cannot read its blocks any more, none would be available for the next one.
+   */
+  async #forgetOlder(): Promise<void> {
+    if (this.#open.size === 0) await this.#statusTable.removeEpoch();
   }
 
   #newEpoch(): string {

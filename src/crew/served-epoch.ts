@@ -10,6 +10,7 @@ import { Activity } from "./activity.ts";
 import { type Clock, every, sleep } from "./clock.ts";
 import type { Epoch, Lease } from "./engine.ts";
 import { HeldBlock } from "./held-block.ts";
+import type { Line } from "./line/line.ts";
 import type { SealedMessages } from "./sealed-messages.ts";
 import { allHeld, holdQueue, lastNumber, roundBegan, unreadSubject, whoHolds } from "./subjects.ts";
 import { ServedTasks } from "./tasks/served-tasks.ts";
@@ -21,6 +22,8 @@ export interface ServedEpochOptions {
   readonly messages: SealedMessages;
   readonly clock: Clock;
   readonly leaseMs: number;
+  /** Its connection to the party; null: it has none. */
+  readonly line: Line | null;
   readonly make: (hold: CrewHold) => Promise<BlockWork>;
   /** Null: the epoch has no tasks. */
   readonly makeTasks: ((job: TaskJob) => Promise<TaskWork>) | null;
@@ -90,6 +93,7 @@ export class ServedEpoch {
   leave(givesBack: boolean): void {
     if (givesBack) this.#tasks?.giveBack();
     this.#ended.abort();
+    this.#options.line?.close();
     for (const block of this.#held.values()) {
       if (givesBack) block.giveBack();
       else block.drop();

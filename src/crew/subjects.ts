@@ -9,10 +9,12 @@ export const taskQueue = "task";
 export const allDone = "done.>";
 export const termsWanted = "terms-wanted";
 export const allUnread = "unread.>";
+export const allWanted = "wanted.>";
 
 export const logSubject = (block: number): string => `log.${block}`;
 export const heldSubject = (block: number): string => `held.${block}`;
 export const unreadSubject = (block: number): string => `unread.${block}`;
+export const wantedSubject = (block: number): string => `wanted.${block}`;
 export const sumSubject = (round: number, step: number, block: number, piece: number): string =>
   `sum.${round}.${step}.${block}.${piece}`;
 export const doneSubject = (id: number): string => `done.${id}`;

@@ -13,6 +13,7 @@ import type { BlockFiles } from "./block-files.ts";
 import { type Clock, sleep, systemClock } from "./clock.ts";
 import { ableWorkers, CrewStatusTable } from "./crew-status.ts";
 import type { Engine } from "./engine.ts";
+import { type Dial, Line } from "./line/line.ts";
 import { SealedMessages, type SealOf } from "./sealed-messages.ts";
 import { ServedEpoch } from "./served-epoch.ts";
 
@@ -26,6 +27,10 @@ export interface WorkerOptions {
   readonly threads: number;
   /** Looks up a scheme. @throws TandemError for an unknown one */
   readonly schemeNamed: (name: string) => Pick<Scheme, "block" | "task">;
+  /** Connects to its party; left out: the engine carries everything. */
+  readonly dial?: Dial | undefined;
+  /** Called in each attempt whose party listens. @param why there is no connection; null: there is one */
+  readonly onLine?: ((why: string | null) => void) | undefined;
   readonly clock?: Clock | undefined;
   /** Stop after the first epoch. */
   readonly once?: boolean | undefined;
@@ -116,16 +121,18 @@ export class Worker {
     this.#serving?.served.leave(false);
   }
 
-  async #join({ epoch: name, leaseMs, tasks }: CrewEpoch): Promise<void> {
+  async #join({ epoch: name, leaseMs, tasks, lines }: CrewEpoch): Promise<void> {
     const { engine, sealOf, id } = this.#options;
     this.#leave();
     const epoch = await engine.join(name);
     if (epoch === null) return; // the epoch is over, or does not exist yet
     this.#say("");
+    const messages = new SealedMessages(sealOf(name));
     const served = new ServedEpoch({
       worker: id,
       epoch,
-      messages: new SealedMessages(sealOf(name)),
+      messages,
+      line: this.#line(lines, messages),
       clock: this.#clock,
       leaseMs,
       make: (hold) => this.#make(hold),
@@ -137,6 +144,12 @@ export class Worker {
     });
     this.#serving = { epoch: name, served };
     void served.run();
+  }
+
+  #line(addresses: readonly string[], messages: SealedMessages): Line | null {
+    const { id: worker, dial, onLine = () => {} } = this.#options;
+    if (addresses.length === 0 || dial === undefined) return null;
+    return new Line({ addresses, dial, messages, worker, clock: this.#clock, onState: onLine });
   }
 
   async #make({ scheme, terms, firstRow, rowCount, binCounts, file, digest }: CrewHold): Promise<BlockWork> {

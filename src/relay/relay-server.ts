@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { limitPendingHttp, requestTimeouts } from "../base/listening/pending-http.ts";
-import { listening } from "../transport/listening.ts";
+import { listening } from "../base/listening/listening.ts";
 import {
   type RelayEnd,
   relayEnds,

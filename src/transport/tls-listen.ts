@@ -21,7 +21,7 @@ import { ServedCalls } from "./calls/serve-calls.ts";
 import { ConnectionGate } from "./connection-gate.ts";
 import { type HeldBytes, PartyAccounts } from "./held-bytes.ts";
 import { heartbeatKey, heartbeatMs as usualHeartbeatMs } from "./heartbeat.ts";
-import { listening } from "./listening.ts";
+import { listening } from "../base/listening/listening.ts";
 import type { PinnedParty, RecognisedParty } from "./pinned-certificate.ts";
 import { separateCalls } from "./separate-calls.ts";
 import { type Address, callsPath, pingIntervalMs, type TlsIdentity, tlsOptions, windowBytes } from "./tls-settings.ts";

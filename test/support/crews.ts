@@ -3,6 +3,7 @@ import { SeededRandom } from "../../src/base/random.ts";
 import { BlockFiles } from "../../src/crew/block-files.ts";
 import { type MemoryConnection, MemoryEngine } from "../world/crews/memory-engine.ts";
 import type { CrewEvent } from "../../src/crew/remote-blocks.ts";
+import { type LineTrouble, MemoryLines } from "../world/crews/memory-lines.ts";
 import { RemoteCrew, type RemoteCrewOptions } from "../../src/crew/remote-crew.ts";
 import { type Seal, sealOf } from "../../src/crew/seal.ts";
 import { TickingClock } from "../world/crews/ticking-clock.ts";
@@ -27,18 +28,26 @@ export interface TestCrewOptions {
   readonly clock?: TickingClock;
   readonly leaseMs?: number;
   readonly statusMs?: number;
+  /** Direct connections between party and workers; left out: nothing happens to them. */
+  readonly lineTrouble?: LineTrouble;
+  /** What the party keeps for them. */
+  readonly keptBytesMax?: number;
 }
 
 export class TestCrew {
   readonly clock: TickingClock;
   readonly #leaseMs: number;
   readonly engine: MemoryEngine;
+  readonly lines: MemoryLines;
+  readonly #keptBytesMax: number | undefined;
   readonly disk = new MemoryDisk();
   readonly events: CrewEvent[] = [];
   readonly #workers: TestWorker[] = [];
   readonly #parties: MemoryConnection[] = [];
 
-  constructor({ seed, bytesMax = Infinity, clock, leaseMs = 1000, statusMs = 3000 }: TestCrewOptions = {}) {
+  constructor({ seed, bytesMax = Infinity, clock, leaseMs = 1000, statusMs = 3000, ...lines }: TestCrewOptions = {}) {
+    this.lines = new MemoryLines(lines.lineTrouble);
+    this.#keptBytesMax = lines.keptBytesMax;
     this.clock = clock ?? new TickingClock();
     this.#leaseMs = leaseMs;
     const faults = seed === undefined ? {} : { faults: { random: new SeededRandom(seed), doubling: 0.2, delayMs: 6 } };
@@ -59,6 +68,7 @@ export class TestCrew {
       workersMin: 1,
       patienceMs: 20_000,
       clock: this.clock,
+      lines: this.lines.host(this.#keptBytesMax).lines,
       on: (event) => this.events.push(event),
       ...options,
     });
@@ -67,7 +77,9 @@ export class TestCrew {
   work(id: string, options: Partial<WorkerOptions> = {}): TestWorker {
     const connection = this.engine.connect();
     const troubles: string[] = [];
+    const line = this.lines.dialler();
     const worker = new Worker({
+      dial: line.dial,
       id,
       engine: connection,
       sealOf: testSeal,
@@ -87,6 +99,7 @@ export class TestCrew {
     };
     const kill = (): void => {
       connection.cut();
+      line.cut();
       void end();
     };
     const test = { worker, connection, troubles, stop: end, kill };

@@ -5,7 +5,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { accountText, partyUser, serverConfigText, workerUser } from "../../src/crew/nats/server-config.ts";
+import { partyUser, workerUser } from "../../src/crew/crew-name.ts";
+import { accountText, serverConfigText } from "../../src/crew/nats/server-config.ts";
 import { createAuthority, type Identity } from "../../src/transport/certificates.ts";
 import { afterAll } from "vitest";
 import { natsServerProgram } from "../world/crews/engine-servers.ts";

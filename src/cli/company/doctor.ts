@@ -165,7 +165,7 @@ async function portOf({ output, name }: PassiveConfig, { host, port }: Address):
   const check = "listen";
   const at = `${host}:${port}`;
   if (await isLocked(output.directory)) return ok(check, `${at}: this party is running`);
-  const { canListen } = await import("../../transport/listening.ts");
+  const { canListen } = await import("../../base/listening/listening.ts");
   try {
     await canListen({ host, port });
     return ok(check, `${at} is free; whether partners reach it is seen from their side: tandem doctor there`);

@@ -1,4 +1,5 @@
 /** A config for nats-server: mutual TLS, an account for a crew, and the least permissions for its two users. */
+import { partyUser, workerUser } from "../crew-name.ts";
 import { partyRights, type Rights, workerRights } from "./rights.ts";
 
 export interface ServerConfig {
@@ -7,15 +8,6 @@ export interface ServerConfig {
   readonly listen: string;
   /** Where the operator's tools query metrics. */
   readonly monitor: string;
-}
-
-/** The names in the certificates, which the server uses as user names. */
-export function partyUser(crew: string): string {
-  return `${crew}-party`;
-}
-
-export function workerUser(crew: string): string {
-  return `${crew}-worker`;
 }
 
 /** Paths are relative to the working directory of the server. */

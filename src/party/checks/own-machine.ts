@@ -1,9 +1,10 @@
 /** This party's machine: the folder of its jobs, other outputs, memory against its table, kernels. */
 import { constants } from "node:fs";
 import { access, mkdir, rm, stat, statfs } from "node:fs/promises";
-import { availableParallelism, totalmem } from "node:os";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { writeFileAtomically } from "../../base/files/atomic-file.ts";
+import { ownMemoryBytes } from "../../base/own-memory.ts";
 import type { ActiveConfig, PassiveConfig } from "../config/config.ts";
 import { type Check, failed, ok, type Trouble, warning } from "./check.ts";
 
@@ -106,8 +107,7 @@ export async function checkDisk(folder: string, who: string): Promise<Check[]> {
 
 /** Of a table in files: other sources do not say their size. */
 export async function checkMemory({ data, name }: Pick<PassiveConfig, "data" | "name">): Promise<Check> {
-  const limit = process.constrainedMemory();
-  const bytes = limit > 0 && limit < totalmem() ? limit : totalmem();
+  const bytes = ownMemoryBytes();
   const path = typeof data.path === "string" ? data.path : null;
   const found = path === null ? null : await stat(path).catch(() => null);
   const has = `${megabytes(bytes)} of memory`;

@@ -223,6 +223,8 @@ export async function readActiveConfig(
   const job = jobFrom(file, parsed, config.data, () => newJobName(from(directory)));
   const noTasks = config.crew === undefined ? null : noTasksWords(job.scheme);
   if (noTasks !== null) throw file.error(["crew"], `field 'crew': ${noTasks}; leave it out`);
+  if (config.crew?.listen !== undefined)
+    throw file.error(["crew", "listen"], "field 'crew.listen': an active party has no blocks to send; leave it out");
   return {
     ...config,
     passives: channelsFrom(file, "passives", config),

@@ -46,13 +46,18 @@ describe("crew: of a party", () => {
       lease_seconds: 10,
       workers_min: 1,
     });
+    expect(crew).not.toHaveProperty("listen");
   });
 
   test("what is written counts", async () => {
     const { crew } = await readPassiveConfig(
-      passive(`${least}\n  name: shop-2\n  folder: /mnt/blocks\n  store: memory\n  block_rows: 131072`),
+      passive(
+        `${least}\n  name: shop-2\n  folder: /mnt/blocks\n  store: memory\n  block_rows: 131072\n` +
+          "  listen: { host: 0.0.0.0, port: 4322 }",
+      ),
     );
     expect(crew).toMatchObject({ name: "shop-2", folder: "/mnt/blocks", store: "memory", block_rows: 131072 });
+    expect(crew?.listen).toEqual({ host: "0.0.0.0", port: 4322 });
   });
 
   test.each([
@@ -61,6 +66,10 @@ describe("crew: of a party", () => {
     [
       `${least}\n  block_rows: 1000`,
       /line 11: field 'crew.block_rows': must be auto, or a power of two from 256 to 1048576/,
+    ],
+    [
+      `${least}\n  listen: { host: a, port: 99999 }`,
+      /line 11: field 'crew.listen.port': must be a whole number from 0 to 65535/,
     ],
     [`${least}\n  lease_seconds: 1`, /line 11: field 'crew.lease_seconds': must be a whole number from 2/],
     [`${least}\n  name: A.B`, /line 11: field 'crew.name': must be up to 40 small letters/],
@@ -75,7 +84,7 @@ describe("crew: of a party", () => {
     await expectError(() => readPassiveConfig(passive(least, "Shop & Sons")), "FILE_FORMAT", /'crew.name' is missing/);
   });
 
-  const active = (scheme: string): string => {
+  const active = (scheme: string, more = ""): string => {
     const lines = [
       "name: bank",
       `passives: [{ name: shop, host: h, port: 1, fingerprint: "${"00".repeat(32)}" }]`,
@@ -85,7 +94,7 @@ describe("crew: of a party", () => {
       `scheme: ${scheme}`,
       "crew:",
     ];
-    writeFileSync(path, `${lines.join("\n")}\n${least}\n`);
+    writeFileSync(path, `${lines.join("\n")}\n${least}\n${more}`);
     return path;
   };
 
@@ -97,6 +106,14 @@ describe("crew: of a party", () => {
       workers_min: 1,
       secret: join(folder, "crew", "crew.key"),
     });
+  });
+
+  test("an active party's workers fetch nothing: it does not listen for them", async () => {
+    await expectError(
+      () => readActiveConfig(active("paillier", "  listen: { host: a, port: 1 }\n"), () => "job"),
+      "FILE_FORMAT",
+      /line 11: field 'crew.listen': an active party has no blocks to send; leave it out/,
+    );
   });
 
   test("with the lattice scheme there is nothing for it to do, and its line says so", async () => {

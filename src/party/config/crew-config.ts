@@ -28,6 +28,8 @@ const accessFields = {
 
 export const crewField = object({
   ...accessFields,
+  /** Where its workers fetch the bulk of a round's data; left out: the engine carries it. */
+  listen: object({ host: text, port: wholeNumber(0, 65535) }).optional(),
   name: crewName.optional(),
   store: oneOf(["file", "memory"]).default("file"),
   replicas: wholeNumber(1, 5).default(1),

@@ -24,6 +24,8 @@ export interface CrewFacts {
   readonly crew: string;
   /** As in `tls://nats-0:4222`. */
   readonly servers: readonly string[];
+  /** Where the party listens for its workers. */
+  readonly listen: { readonly host: string; readonly port: number };
   /** Of Tandem. */
   readonly version: string;
   /** Its party has the labels: its workers do tasks, and hold no blocks. */

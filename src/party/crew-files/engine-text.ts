@@ -1,7 +1,7 @@
 /** nats-values.yaml for the engine's own chart, and a compose file for one machine. */
 import { stringify } from "yaml";
 import { partyRights, type Rights, workerRights } from "../../crew/nats/rights.ts";
-import { partyUser, workerUser } from "../../crew/nats/server-config.ts";
+import { partyUser, workerUser } from "../../crew/crew-name.ts";
 import { crewFiles, type CrewFacts, imageName, mounted } from "./crew-names.ts";
 
 /** Values of the chart nats/nats, from 1.0 on: three servers with disks, and the crew's account. */

@@ -35,6 +35,7 @@ test("the party's lines and worker.yaml name the same engine, key and folder", a
   const { crew } = await readPassiveConfig(party);
   const worker = await readWorkerConfig(join(out, "worker.yaml"));
   expect(crew).toMatchObject({ name: "retailer", servers: ["tls://nats-0.nats:4222", "tls://nats-1.nats:4222"] });
+  expect(crew?.listen).toEqual({ host: "0.0.0.0", port: 4322 });
   for (const field of ["name", "servers", "secret", "folder"] as const) expect(worker[field]).toEqual(crew?.[field]);
   expect((await readCrewKey(worker.secret, false)).length).toBe(32);
 });

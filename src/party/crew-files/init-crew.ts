@@ -9,8 +9,8 @@ import { requireNewFile } from "../../base/files/new-file.ts";
 import { TandemError } from "../../base/error.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { osRandom } from "../../base/random.ts";
-import { crewSyntax, crewSyntaxWords } from "../../crew/crew-name.ts";
-import { partyUser, serverConfigText, workerUser } from "../../crew/nats/server-config.ts";
+import { crewSyntax, crewSyntaxWords, partyUser, workerUser } from "../../crew/crew-name.ts";
+import { serverConfigText } from "../../crew/nats/server-config.ts";
 import { crewKeyBytes } from "../../crew/seal.ts";
 import { createAuthority } from "../../transport/certificates.ts";
 import { defaultScheme } from "../../scheme/registry.ts";
@@ -48,7 +48,8 @@ export async function initCrew({ party, name, hosts, port, directory }: InitCrew
   const isActive = config.has("passives");
   const noTasks = isActive ? noTasksWords(scheme ?? defaultScheme) : null;
   if (noTasks !== null) throw new TandemError("USAGE", `${party}: ${noTasks}`);
-  const facts: CrewFacts = { crew, servers, version: programVersion(), isActive };
+  const listen = { host: listenHost(hosts), port: portBeside(port, 100) };
+  const facts: CrewFacts = { crew, servers, listen, version: programVersion(), isActive };
   const folder = relative(dirname(resolve(party)), resolve(directory));
   const files = await filesOf(facts, hosts, port, folder === "" ? "" : `${folder}/`);
   for (const name of files.keys()) await requireNewFile(join(directory, name), "Choose another folder with --out");
@@ -74,8 +75,7 @@ async function filesOf(
   const server = await issue("engine", [...new Set([...hosts, ...nearHosts])]);
   const [party, worker] = [await issue(partyUser(crew)), await issue(workerUser(crew))];
   const secret = `${Buffer.from(osRandom.fill(new Uint8Array(crewKeyBytes))).toString("hex")}\n`;
-  const isNear = hosts.every((host) => nearHosts.includes(host));
-  const listen = `${isNear ? "127.0.0.1" : "0.0.0.0"}:${port}`;
+  const listen = `${listenHost(hosts)}:${port}`;
   return new Map([
     [crewFiles.authority, authority.certificate],
     [crewFiles.server.certificate, server.certificate],
@@ -85,7 +85,7 @@ async function filesOf(
     [crewFiles.worker.certificate, worker.certificate],
     [crewFiles.worker.key, worker.key],
     [crewFiles.secret, secret],
-    [crewFiles.serverConfig, serverConfigText({ crew, listen, monitor: monitorOf(port) })],
+    [crewFiles.serverConfig, serverConfigText({ crew, listen, monitor: `127.0.0.1:${portBeside(port, 4000)}` })],
     [crewFiles.partyConfig, partyLines(facts, folder)],
     [crewFiles.workerConfig, workerText(facts)],
     [crewFiles.kubernetes, kubernetesText(facts, { ...worker, authority: authority.certificate, secret })],
@@ -94,8 +94,12 @@ async function filesOf(
   ]);
 }
 
-/** 8222 beside 4222, as everywhere; two engines on one machine have two. */
-function monitorOf(port: number): string {
-  const apart = 4000;
-  return `127.0.0.1:${port + apart > 65_535 ? port - apart : port + apart}`;
+/** All of this machine's addresses, unless everything is on it. */
+function listenHost(hosts: readonly string[]): string {
+  return hosts.every((host) => nearHosts.includes(host)) ? "127.0.0.1" : "0.0.0.0";
+}
+
+/** Two engines on one machine have different ones: 8222 beside 4222, as everywhere. */
+function portBeside(port: number, apart: number): number {
+  return port + apart > 65_535 ? port - apart : port + apart;
 }

@@ -2,11 +2,13 @@
 import { crewFiles, type CrewFacts, mounted } from "./crew-names.ts";
 
 /** @param folder in front of the files' names, with a slash at its end */
-export function partyLines({ crew, servers, isActive }: CrewFacts, folder: string): string {
+export function partyLines({ crew, servers, listen, isActive }: CrewFacts, folder: string): string {
   const { party, authority, secret } = crewFiles;
   const ofBlocks = `
   # The blocks' bins, for the workers: a folder that all of them reach.
   folder: ${JSON.stringify(folder + crewFiles.blocks)}
+  # Workers connect here and fetch a round's gradients; without it, or where they cannot, the engine carries them.
+  listen: { host: ${listen.host}, port: ${listen.port} }
   store: file                  # or memory: then no message is ever on the engine's disk
   # block_rows: auto           # or a power of two from 256 on; the model stays the same`;
   return `

@@ -3,6 +3,7 @@ import { TandemError } from "../../base/error.ts";
 import { withPackages } from "../../base/optional-package.ts";
 import { readSecretFile } from "../../base/files/secret-file.ts";
 import type { Engine } from "../../crew/engine.ts";
+import type { LineIdentity } from "../../crew/line/tls-line.ts";
 import type { NatsEngineOptions } from "../../crew/nats-engine.ts";
 import { crewKeyBytes, type Seal, sealOf } from "../../crew/seal.ts";
 import type { CrewAccess, CrewConfig } from "../config/crew-config.ts";
@@ -16,6 +17,8 @@ const statusMs = 5000;
 
 export interface OpenedCrew {
   readonly engine: Engine;
+  /** Who this process is to the others of its crew. */
+  readonly identity: LineIdentity;
   sealOf(epoch: string): Seal;
 }
 
@@ -43,14 +46,9 @@ async function opened(
   const { certificate, key, authority = "" } = await readIdentity(tls, "tandem init crew");
   const needed = { feature: "a crew", packages: ["@nats-io/transport-node", "@nats-io/jetstream"] };
   const { openNatsEngine } = await withPackages(needed, () => import("../../crew/nats-engine.ts"));
-  const engine = await openNatsEngine({
-    ...options,
-    servers,
-    crew: name,
-    client,
-    tls: { certificate, key, authority },
-  });
-  return { engine, sealOf: (epoch) => sealOf(crewKey, epoch) };
+  const identity = { crew: name, tls: { certificate, key, authority } };
+  const engine = await openNatsEngine({ ...options, ...identity, servers, client });
+  return { engine, identity, sealOf: (epoch) => sealOf(crewKey, epoch) };
 }
 
 /** 64 hex digits and a line's end. @throws TandemError KEY_FORMAT, and FILE_UNREADABLE also where others may read it */

@@ -2,6 +2,7 @@
 import { availableParallelism, hostname } from "node:os";
 import { programVersion } from "../../base/program-version.ts";
 import { osRandom } from "../../base/random.ts";
+import { tlsDial } from "../../crew/line/tls-line.ts";
 import { Worker } from "../../crew/worker.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import { openWorkerEngine } from "./crew-access.ts";
@@ -48,6 +49,8 @@ export async function runWorker(config: WorkerConfig, tell: TellWorker, run: Wor
     version,
     threads,
     files: openBlockFiles(config),
+    dial: tlsDial(opened.identity),
+    onLine: (why) => tell(id, why === null ? { type: "line-opened" } : { type: "line-missing", message: why }),
     schemeNamed,
     once: run.once,
     hasRoom: () => memory.hasRoom(worker.blockCount),

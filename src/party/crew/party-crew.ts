@@ -1,8 +1,10 @@
 /** A party's crew, from its config: the engine, the blocks' folder, and events about the workers. */
 import { join } from "node:path";
+import { ownMemoryBytes } from "../../base/own-memory.ts";
 import { diskStorage } from "../../base/files/storage.ts";
 import { programVersion } from "../../base/program-version.ts";
 import { BlockFiles } from "../../crew/block-files.ts";
+import { type LineIdentity, listenForLines, type ListeningLines } from "../../crew/line/tls-line.ts";
 import type { CrewEvent } from "../../crew/remote-blocks.ts";
 import { RemoteCrew } from "../../crew/remote-crew.ts";
 import type { Emit } from "../../record/events.ts";
@@ -34,14 +36,19 @@ export async function openPartyCrew(
   signal: AbortSignal,
   patienceMs = workersPatienceMs,
 ): Promise<PartyCrew> {
-  const { engine, sealOf } = await openPartyEngine(config, {
+  const { engine, sealOf, identity } = await openPartyEngine(config, {
     patienceMs: enginePatienceMs,
     firstPatienceMs,
     signal,
     onWait: (why) => emit({ type: "engine-awaited", party, why }),
   });
+  const listening = await listen(config, identity).catch(async (error: unknown) => {
+    await engine.close();
+    throw error;
+  });
   const crew = new RemoteCrew({
     engine,
+    lines: listening?.lines,
     sealOf,
     files: openBlockFiles(config),
     version: programVersion(),
@@ -53,9 +60,15 @@ export async function openPartyCrew(
   });
   const close = async (): Promise<void> => {
     await crew.close().catch(() => {}); // where the engine is away, the next attempt deletes what is left
+    await listening?.close();
     await engine.close();
   };
   return { crew, close };
+}
+
+/** Gradients that wait for workers take up to a quarter of the memory; the engine carries what exceeds it. */
+async function listen({ listen: address }: CrewConfig, identity: LineIdentity): Promise<ListeningLines | null> {
+  return address === undefined ? null : listenForLines(address, identity, ownMemoryBytes() / 4);
 }
 
 /** In a folder of the crew's own within the one that is named: two crews may share that one. */

@@ -6,6 +6,8 @@ const events: readonly WorkerEvent[] = [
   { type: "worker-started", crew: "shop", threads: 2, version: "1.0.0" },
   { type: "engine-waited", message: "connection refused" },
   { type: "engine-found" },
+  { type: "line-opened" },
+  { type: "line-missing", message: "10.0.0.1:4322: refused" },
   { type: "blocks", blocks: 1 },
   { type: "tasks", tasks: 1 },
   { type: "tasks", tasks: 250 },
@@ -28,6 +30,8 @@ test("words for a terminal", () => {
       "works for shop with 2 threads",
       "waits for the engine: connection refused",
       "connected to the engine",
+      "connected to the party directly",
+      "no direct connection to the party; gradients come through the engine instead: 10.0.0.1:4322: refused",
       "holds 1 block",
       "did 1 task",
       "did 250 tasks",
@@ -53,6 +57,7 @@ test("lines of JSON for programs; at level warn only what needs attention", () =
   const common = { time: "1970-01-01T00:00:00.000Z", level: "warn", worker: "host-1" };
   expect(lines).toEqual([
     { ...common, event: "engine-waited", message: "connection refused" },
+    { ...common, event: "line-missing", message: "10.0.0.1:4322: refused" },
     { ...common, event: "trouble", message: "another process of the crew has a different crew.key than this worker" },
   ]);
 });

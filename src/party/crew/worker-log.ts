@@ -9,6 +9,9 @@ export type WorkerEvent =
   | { readonly type: "worker-started"; readonly crew: string; readonly threads: number; readonly version: string }
   | { readonly type: "engine-waited"; readonly message: string }
   | { readonly type: "engine-found" }
+  /** A direct connection to the party, for the bulk of a round's data; once per attempt. */
+  | { readonly type: "line-opened" }
+  | { readonly type: "line-missing"; readonly message: string }
   | { readonly type: "blocks"; readonly blocks: number }
   /** Since it was said last. */
   | { readonly type: "tasks"; readonly tasks: number }
@@ -34,7 +37,7 @@ export function workerLog({ level, terminal, write, now }: LogOptions): TellWork
 }
 
 function levelOf(event: WorkerEvent): LogLevel {
-  if (event.type === "engine-waited") return "warn";
+  if (event.type === "engine-waited" || event.type === "line-missing") return "warn";
   return event.type === "trouble" && event.message !== "" ? "warn" : "info";
 }
 
@@ -46,6 +49,10 @@ function wordsOf(event: WorkerEvent): string {
       return `waits for the engine: ${event.message}`;
     case "engine-found":
       return "connected to the engine";
+    case "line-opened":
+      return "connected to the party directly";
+    case "line-missing":
+      return `no direct connection to the party; gradients come through the engine instead: ${event.message}`;
     case "blocks":
       return event.blocks === 1 ? "holds 1 block" : `holds ${event.blocks} blocks`;
     case "tasks":

@@ -2,7 +2,7 @@
  * How much memory a job takes at a passive party, estimated from rows, columns and scheme before it begins. The table
  * itself is shared by all jobs and not part of it. docs/performance.md has the measured figures behind the constants.
  */
-import { totalmem } from "node:os";
+import { ownMemoryBytes } from "../../base/own-memory.ts";
 import { TandemError } from "../../base/error.ts";
 import { agreedLayout } from "../../codec/agreed-layout.ts";
 import type { GradientLayout } from "../../codec/layout.ts";
@@ -59,6 +59,5 @@ function layoutFor(agreed: AgreedParameters, rows: number): GradientLayout | nul
 
 /** Half of the machine's memory, or of its container's. */
 export function usualJobBytesMax(): number {
-  const limit = process.constrainedMemory();
-  return (limit > 0 && limit < totalmem() ? limit : totalmem()) / 2;
+  return ownMemoryBytes() / 2;
 }

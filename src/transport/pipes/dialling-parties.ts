@@ -8,7 +8,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { PendingConnections, type PendingLimits, type Remote } from "../../base/listening/pending-connections.ts";
 import { StepError } from "../connection-trouble.ts";
-import { listening } from "../listening.ts";
+import { listening } from "../../base/listening/listening.ts";
 import { CertificateRefused, checkCertificate, type PinnedParty } from "../pinned-certificate.ts";
 import { recognisedSocket } from "../pinned-socket.ts";
 import type { Address, TlsIdentity } from "../tls-settings.ts";

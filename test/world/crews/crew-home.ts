@@ -45,5 +45,9 @@ export async function makeCrewHome({
   });
   const workerConfig = path("worker.json");
   await writeFile(workerConfig, JSON.stringify(access(crewFiles.worker)), { mode: 0o600 });
-  return { servers, section: { ...access(crewFiles.party), ...section }, workerConfig };
+  return {
+    servers,
+    section: { ...access(crewFiles.party), listen: { host: "127.0.0.1", port: 0 }, ...section },
+    workerConfig,
+  };
 }

@@ -8,6 +8,7 @@
  * late copy finds. A seed that failed may have to be replayed a few times.
  */
 import { createHash } from "node:crypto";
+import { lineFaults } from "../crews/memory-lines.ts";
 import { shareMax, type Stretch } from "./exposure.ts";
 
 /** Kinds of faults, as they are counted. */
@@ -31,7 +32,12 @@ export const faultKinds = [
 ] as const;
 
 /** Of a party's workers and the engine between, where it has some. */
-export const crewFaultKinds = ["worker killed", "worker stopped for a while", "engine forgot everything"] as const;
+export const crewFaultKinds = [
+  "worker killed",
+  "worker stopped for a while",
+  "engine forgot everything",
+  ...lineFaults,
+] as const;
 
 export type FaultKind = (typeof faultKinds)[number] | (typeof crewFaultKinds)[number];
 

@@ -1,12 +1,14 @@
 /**
  * A party's workers and engine in a simulation. Messages are late, duplicated and reordered; workers are killed and
- * replaced, or stopped for longer than their leases and resumed; and the engine loses all state.
+ * replaced, or stopped for longer than their leases and resumed; the engine loses all state; and lines are refused, cut
+ * in the middle of a payload, or deliver other bytes.
  */
 import { join } from "node:path";
 import type { Storage } from "../../../src/base/files/storage.ts";
 import { SeededRandom } from "../../../src/base/random.ts";
 import { BlockFiles } from "../../../src/crew/block-files.ts";
 import { type MemoryConnection, MemoryEngine } from "../crews/memory-engine.ts";
+import { MemoryLines } from "../crews/memory-lines.ts";
 import { RemoteCrew } from "../../../src/crew/remote-crew.ts";
 import { type Seal, sealOf } from "../../../src/crew/seal.ts";
 import { TickingClock } from "../crews/ticking-clock.ts";
@@ -18,11 +20,14 @@ import type { SimulatedDisk } from "./simulated-storage.ts";
 const workerCount = 2;
 const leaseMs = 1000;
 const patienceMs = 60_000;
+/** Of payloads, and of connections. */
+const lineFaultShare = 0.03;
 const version = "simulated";
 const crewKey = new Uint8Array(32).fill(5);
 
 interface Running {
   readonly connection: MemoryConnection;
+  readonly cutLines: () => void;
   readonly end: AbortController;
 }
 
@@ -34,6 +39,8 @@ export class SimulatedCrew {
   readonly #engine: MemoryEngine;
   readonly #folder: string;
   readonly #disk: SimulatedDisk;
+  readonly #lines: MemoryLines;
+  #passed = 0;
   readonly #workers: Running[] = [];
   #started = 0;
   #stored = 0;
@@ -52,12 +59,14 @@ export class SimulatedCrew {
       faults: { random: new SeededRandom(`${plan.seed} ${party}`), doubling: 0.1, delayMs: 4 },
       onStored: () => this.#trouble(this.#stored++),
     });
+    this.#lines = new MemoryLines((fault) => plan.happens(fault, lineFaultShare, party, "line", this.#passed++));
     for (let i = 0; i < workerCount; i++) this.#workers.push(this.#work());
   }
 
   /** For a new process of the party. */
   party(storage: Storage): { readonly crew: RemoteCrew; readonly cut: () => void } {
     const connection = this.#engine.connect();
+    const host = this.#lines.host();
     const crew = new RemoteCrew({
       engine: connection,
       sealOf: sealed,
@@ -68,8 +77,13 @@ export class SimulatedCrew {
       workersMin: 1,
       patienceMs,
       clock: this.#clock,
+      lines: host.lines,
     });
-    return { crew, cut: () => connection.cut() };
+    const cut = (): void => {
+      connection.cut();
+      host.cut();
+    };
+    return { crew, cut };
   }
 
   stop(): void {
@@ -81,7 +95,9 @@ export class SimulatedCrew {
     const connection = this.#engine.connect();
     const end = new AbortController();
     const storage = this.#disk.storage(() => false, { ticks: () => 0, before() {}, after() {} });
+    const line = this.#lines.dialler();
     const worker = new Worker({
+      dial: line.dial,
       id: `w${this.#started++}`,
       engine: connection,
       sealOf: sealed,
@@ -92,7 +108,7 @@ export class SimulatedCrew {
       clock: this.#clock,
     });
     void worker.run(end.signal);
-    return { connection, end };
+    return { connection, cutLines: line.cut, end };
   }
 
   /** After every message that was stored. */
@@ -110,8 +126,9 @@ export class SimulatedCrew {
   }
 }
 
-function kill({ connection, end }: Running): void {
+function kill({ connection, cutLines, end }: Running): void {
   connection.cut();
+  cutLines();
   end.abort();
 }
 

@@ -1,7 +1,11 @@
 /** Listening on an address, and the words for what prevents it. */
 import { createServer, type Server } from "node:net";
-import { TandemError } from "../base/error.ts";
-import type { Address } from "./tls-settings.ts";
+import { TandemError } from "../error.ts";
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** Connections that the system has accepted and we have not: large, so that a flood does not lock out our party. */
 const backlog = 4096;
@@ -14,7 +18,7 @@ const listenTrouble: Readonly<Record<string, string>> = {
 };
 
 /** @throws TandemError USAGE */
-export function listening(server: Server, { host, port }: Address): Promise<void> {
+export function listening(server: Server, { host, port }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {
       const why = listenTrouble[cause.code ?? ""] ?? cause.message;
@@ -25,7 +29,7 @@ export function listening(server: Server, { host, port }: Address): Promise<void
 }
 
 /** Listens for a moment. @throws TandemError USAGE if that is not possible */
-export async function canListen(address: Address): Promise<void> {
+export async function canListen(address: ListenAddress): Promise<void> {
   const server = createServer();
   await listening(server, address);
   await new Promise((resolve) => server.close(resolve));
