@@ -43,7 +43,7 @@ test("without an audit the report says how to make one, and still has the gauge"
   recordPassive(root, "unaudited", { exposure: null, isGuarded: true });
   const report = await reportOf("unaudited");
   expect(report).toContain("tandem audit --job &lt;folder>");
-  expect(report).toContain("No exact sums were sent.");
+  expect(report).toContain("No exact sums of all candidates were sent.");
   expect(report).toContain("(privacy: guarded): noise of deviation 5 in sums");
   expect(report).not.toContain("could compute of your columns");
 });

@@ -54,8 +54,9 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
   const all = ["all", "-", percent(certain.outcomes), percent(certain.sums), percent(certain.scoring)];
   return [
     `What the active party can infer about ${party.party}: ${formatCount(people)} people, ${columns.length} columns, ` +
-      `${bits.toFixed(1)} bits per person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person`,
-    bound ? "  (the last column bounds what sums reveal)" : `  (${reaches[party.reach]})`,
+      `${bits.toFixed(1)} bits per person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person` +
+      (party.hidesSums ? " of best candidates only" : ""),
+    party.reach === null ? "  (the last column bounds what sums reveal)" : `  (${reaches[party.reach]})`,
     textTable([
       ["column", "bins", "outcomes", "+ sums", "scoring", "bits", "left", ...(bound ? ["sums at most"] : [])],
       ...rows,
@@ -67,7 +68,10 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
       : []),
     ...(party.triesSums
       ? []
-      : ["  + sums was not tried: this party does not know the members of the sums. Audit the table instead."]),
+      : [
+          `  + sums was not tried: this party does not know ${party.hidesSums ? "what was opened" : "the members of the sums"}. ` +
+            "Audit the table instead.",
+        ]),
     ...(isEstimate && !bound
       ? ["  + sums is an upper estimate: random gradients replace those that only the active party has."]
       : []),

@@ -42,7 +42,10 @@ export interface PartyExposure {
   /** Candidates that could be linked from tree to tree. */
   readonly linked: number;
   readonly sumsPerPerson: number;
-  readonly reach: Reach;
+  /** Sums were hidden: sumsPerPerson are those of the best candidates that were opened. */
+  readonly hidesSums: boolean;
+  /** What exact sums of all candidates may reveal; null: these have noise, or are of best candidates only. */
+  readonly reach: Reach | null;
   /**
    * Scoring reveals outcomes of splits; otherwise scores alone, which are assumed to reveal the path through the trees.
    */
