@@ -42,8 +42,11 @@ export interface PartyExposure {
   /** Candidates that could be linked from tree to tree. */
   readonly linked: number;
   readonly sumsPerPerson: number;
-  /** Sums were hidden: sumsPerPerson are those of the best candidates that were opened. */
-  readonly hidesSums: boolean;
+  /**
+   * Sums were hidden, and sumsPerPerson are those of best candidates that were opened: what they reveal at most, in bits
+   * per person of all columns together. Null: sums were not hidden.
+   */
+  readonly openedBits: number | null;
   /** What exact sums of all candidates may reveal; null: these have noise, or are of best candidates only. */
   readonly reach: Reach | null;
   /**

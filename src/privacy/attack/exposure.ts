@@ -84,7 +84,7 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     membership: party.membership,
     triesSums: (party.sumsAnswered ?? null) === null && opened?.areInTranscript !== false,
     sumsPerPerson,
-    hidesSums: opened !== null,
+    openedBits,
     reach: opened === null && party.noise === null ? reachOfSums(sumsPerPerson) : null,
     wrong: [...outcomes, ...sums, ...(party.tellsScoring ? scoring : [])].reduce((sum, each) => sum + each.wrong(), 0),
     isComplete: attack.isComplete,
