@@ -260,6 +260,9 @@ test("what to assume depends on what the partner has received, and on the defenc
     /can compute for many people and columns.* each passive party can rank people by their/,
   );
   expect(assumption({ ...active, parameters: guarded })).toMatch(
-    /what split outcomes reveal.* each passive party can rank/,
+    /what split outcomes reveal.* \(the sums had noise\).* each passive party can rank/,
+  );
+  expect(assumption({ ...active, parameters: { hidden_sums: true } })).toMatch(
+    /what split outcomes reveal.* \(the sums were hidden\).* each passive party can rank/,
   );
 });

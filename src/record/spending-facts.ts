@@ -149,9 +149,10 @@ export function coversAll(view: JobView): boolean {
 /** What to assume from the list of disclosures, in one sentence; docs/leakage.md has the reasons. */
 export function assumption(view: JobView): string {
   if (view.role === "active") {
+    const { answer_noise: noise, hidden_sums: hidesSums } = defencesOf(view);
     const computes =
-      defencesOf(view).answer_noise > 0
-        ? "learns what split outcomes reveal of the other parties' values (the sums had noise)"
+      noise > 0 || hidesSums
+        ? `learns what split outcomes reveal of the other parties' values (the sums ${hidesSums ? "were hidden" : "had noise"})`
         : "can compute for many people and columns of the other parties which bin, or range, a value is in";
     if (!view.membership.membersAreSent) {
       const whose = coversAll(view) ? "everyone is" : "the people of the node are";
