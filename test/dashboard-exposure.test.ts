@@ -111,7 +111,7 @@ describe.skipIf(browserPath === null)("the Exposure view in a browser", () => {
     const { page, context, expectClean } = await opened("retailer", "unaudited");
     const main = page.locator("main");
     await expect.poll(() => main.innerText()).toContain("No audit of this job yet. Run tandem audit --job <folder>.");
-    expect(await main.innerText()).toContain("No exact sums were sent.");
+    expect(await main.innerText()).toContain("No exact sums of all candidates were sent.");
     expect(await main.innerText()).toContain(
       "(privacy: guarded): noise of deviation 5 in sums, at least 1% of the people",
     );

@@ -14,8 +14,8 @@ import { DailyBudgets } from "./daily-budget.ts";
 import { PartnerBudgets } from "./partner-budget.ts";
 import { QuestionCounts } from "./question-counts.ts";
 
-const perTree: Spending = { ...nothingSpent, sumsPerPerson: 0.01, outcomesPerPerson: 3 };
-const took: Spending = { ...nothingSpent, sumsPerPerson: 0.004, outcomesPerPerson: 1 };
+const perTree: Spending = { ...nothingSpent, sumsPerPerson: 0.01, openedPerPerson: 0.02, outcomesPerPerson: 3 };
+const took: Spending = { ...nothingSpent, sumsPerPerson: 0.004, openedPerPerson: 0.006, outcomesPerPerson: 1 };
 const demand = { jobId: "aa", trees: 3, perTree };
 
 function budgetsOn(storage: Storage): PartnerBudgets {
@@ -28,6 +28,7 @@ function budgetsOn(storage: Storage): PartnerBudgets {
 /** What the partner has received. */
 interface Received {
   sums: number;
+  opened: number;
   outcomes: number;
   scored: number;
   ids: number;
@@ -41,6 +42,7 @@ async function run(budgets: PartnerBudgets, received: Received, progress: { tree
     await budgets.daily.charge("bank", { histogram_requests: 1 }, "node");
     // A tree that is redone gets the same answers: they are received once.
     received.sums = Math.max(received.sums, (tree + 1) * took.sumsPerPerson);
+    received.opened = Math.max(received.opened, (tree + 1) * took.openedPerPerson);
     received.outcomes = Math.max(received.outcomes, (tree + 1) * took.outcomesPerPerson);
     progress.trees++;
     await budgets.treeEnds("bank", demand, tree + 1, took);
@@ -58,7 +60,7 @@ test("budgets: no kill at a write lowers a count", async () => {
     for (const when of ["before", "after"] as const) {
       for (const second of [0, 1, 2]) {
         const files = new MemoryDisk();
-        const received: Received = { sums: 0, outcomes: 0, scored: 0, ids: 0 };
+        const received: Received = { sums: 0, opened: 0, outcomes: 0, scored: 0, ids: 0 };
         const progress = { trees: 0 };
         const limits = [first, second, Infinity];
         for (const limit of limits) {
@@ -75,6 +77,7 @@ test("budgets: no kill at a write lowers a count", async () => {
           await after.admit("bank", demand); // reads the file
           const spent = after.spent("bank");
           expect(spent.sumsPerPerson).toBeGreaterThanOrEqual(received.sums - 1e-9);
+          expect(spent.openedPerPerson).toBeGreaterThanOrEqual(received.opened - 1e-9);
           expect(spent.outcomesPerPerson).toBeGreaterThanOrEqual(received.outcomes);
           expect(spent.scoredPeople).toBeGreaterThanOrEqual(received.scored);
           await after.daily.charge("bank", { ids: 0 }, "request");

@@ -1,9 +1,11 @@
 /** What a partner uses is counted once, stored durably, and limited. */
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { expectError } from "../../test/support/expect-error.ts";
 import { MemoryDisk } from "../../test/support/memory-disk.ts";
 import type { Storage } from "../base/files/storage.ts";
 import { nothingSpent, type Spending } from "../privacy/spending.ts";
+import { partnerPath } from "../store/budget-file.ts";
 import { DailyBudgets } from "./daily-budget.ts";
 import { type BudgetLimits, PartnerBudgets } from "./partner-budget.ts";
 import { QuestionCounts } from "./question-counts.ts";
@@ -158,6 +160,47 @@ test("the scores of a start model must fit the budget before the job begins, and
   await budgets.score("bank", 20);
   await budgets.treesBegin("bank", demand, 1);
   await budgets.admit("bank", { ...demand, startScores: 20 }); // it resumes
+});
+
+test("opened best candidates are counted apart from exact sums, and use the same limit", async () => {
+  const disk = new Disk();
+  const limits = { sums_per_person: 0.06 };
+  const budgets = disk.budgets(limits);
+  const hidden = {
+    ...demand,
+    jobId: "cc",
+    trees: 2,
+    perTree: { ...nothingSpent, openedPerPerson: 0.01, outcomesPerPerson: 3 },
+  };
+  await budgets.treesBegin("bank", hidden, 2);
+  await budgets.treeEnds("bank", hidden, 1, { ...nothingSpent, openedPerPerson: 0.004 });
+  await budgets.treesBegin("bank", demand, 3);
+  await budgets.treeEnds("bank", demand, 1, took);
+  const spent = budgets.spent("bank");
+  expect(spent.openedPerPerson).toBeCloseTo(0.014);
+  expect(spent.sumsPerPerson).toBeCloseTo(0.025);
+  await budgets.treesBegin("bank", demand, 4);
+  const after = disk.budgets(limits);
+  const stored = await after.readSpent("bank");
+  expect([stored.openedPerPerson, stored.sumsPerPerson].map((sum) => sum.toFixed(3))).toEqual(["0.014", "0.035"]);
+  await expectError(
+    () => after.admit("bank", { ...hidden, jobId: "dd" }),
+    "POLICY",
+    /sums_per_person: 0.049 used, 0.02 requested, 0.06 allowed/,
+  );
+});
+
+test("a file of an earlier version has no opened candidates", async () => {
+  const disk = new Disk();
+  const spent = { sumsPerPerson: 0.3, noisySumsPerPerson: 0, outcomesPerPerson: 2, scoredPeople: 7, vettings: 1 };
+  const contents = JSON.stringify({ active: "bank", spent, open: {} });
+  const sha256 = createHash("sha256").update(contents).digest("hex");
+  const text = `{"format":"tandem-partner-budget/1","sha256":"${sha256}","budget":${contents}}\n`;
+  disk.files.put(partnerPath("jobs", "bank", "json"), text);
+  const budgets = disk.budgets();
+  expect(await budgets.readSpent("bank")).toEqual({ ...nothingSpent, ...spent });
+  await budgets.treesBegin("bank", { ...demand, perTree: { ...nothingSpent, openedPerPerson: 0.1 } }, 1);
+  expect(await disk.budgets().readSpent("bank")).toEqual({ ...nothingSpent, ...spent, openedPerPerson: 0.1 });
 });
 
 test("a modified file is rejected", async () => {

@@ -29,13 +29,14 @@ const roundingMax = 1 + 1e-9;
 const scoresAhead = 100;
 const scoresAheadMin = 20;
 
-const limitNames = {
-  sumsPerPerson: "sums_per_person",
-  noisySumsPerPerson: "noisy_sums_per_person",
-  outcomesPerPerson: "outcomes_per_person",
-  scoredPeople: "scored_people",
-  vettings: "vettings",
-} as const satisfies Record<keyof Spending, keyof BudgetLimits>;
+/** What each limit counts. Opened best candidates are sums without noise too: one limit holds for both together. */
+const limited: Readonly<Record<keyof BudgetLimits, (spending: Spending) => number>> = {
+  sums_per_person: ({ sumsPerPerson, openedPerPerson }) => sumsPerPerson + openedPerPerson,
+  noisy_sums_per_person: ({ noisySumsPerPerson }) => noisySumsPerPerson,
+  outcomes_per_person: ({ outcomesPerPerson }) => outcomesPerPerson,
+  scored_people: ({ scoredPeople }) => scoredPeople,
+  vettings: ({ vettings }) => vettings,
+};
 
 /** Upper bound of what a job uses per tree. */
 export interface JobDemand {
@@ -199,11 +200,12 @@ export class PartnerBudgets {
   }
 
   #check(spent: Spending, asked: Spending, what: string): void {
-    const broken = (Object.keys(limitNames) as (keyof Spending)[]).flatMap((name) => {
-      const limit = this.limits[limitNames[name]];
+    const broken = (Object.keys(limited) as (keyof BudgetLimits)[]).flatMap((name) => {
+      const limit = this.limits[name];
+      const [used, more] = [spent, asked].map(limited[name]);
       // Of what is not asked for there may be more than the limit: scores are stored ahead.
-      if (limit === undefined || asked[name] === 0 || spent[name] + asked[name] <= limit * roundingMax) return [];
-      return [`${limitNames[name]}: ${amount(spent[name])} used, ${amount(asked[name])} requested, ${limit} allowed`];
+      if (limit === undefined || more === 0 || used + more <= limit * roundingMax) return [];
+      return [`${name}: ${amount(used)} used, ${amount(more)} requested, ${limit} allowed`];
     });
     if (broken.length === 0) return;
     throw new TandemError(
@@ -239,6 +241,7 @@ function restOf({ jobId, trees, perTree, startScores = 0 }: JobDemand, open: Sto
 function scaled(spending: Spending, times: number): Spending {
   return {
     sumsPerPerson: spending.sumsPerPerson * times,
+    openedPerPerson: spending.openedPerPerson * times,
     noisySumsPerPerson: spending.noisySumsPerPerson * times,
     outcomesPerPerson: spending.outcomesPerPerson * times,
     scoredPeople: spending.scoredPeople * times,
@@ -251,6 +254,7 @@ function subtractSpending(a: Spending, b: Spending): Spending {
   const sum = addSpending(a, scaled(b, -1));
   return {
     sumsPerPerson: Math.max(0, sum.sumsPerPerson),
+    openedPerPerson: Math.max(0, sum.openedPerPerson),
     noisySumsPerPerson: Math.max(0, sum.noisySumsPerPerson),
     outcomesPerPerson: Math.max(0, sum.outcomesPerPerson),
     scoredPeople: Math.max(0, sum.scoredPeople),

@@ -37,8 +37,8 @@ test("the number and what it means", () => {
   );
   // Of 7 nodes of a tree of depth 3 a candidate may be opened, siblings included: two numbers each.
   expect(textOf({ defences: { ...noDefences, hidden_sums: true } })).toBe(
-    "bank gets up to 0.032 exact sums per person of shop, of the best candidate of each node only: " +
-      "'tandem audit' shows what can be proven from them.",
+    "bank gets up to 0.032 sums per person of shop, of the best candidate of each node only: they reveal at most " +
+      "1.1 bits per person, all columns together.",
   );
   expect(textOf({ validationRows: 20_250 }), "sums are over a tenth").toMatch(/0.27 exact sums .* nearly all/);
 });

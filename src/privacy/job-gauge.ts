@@ -2,13 +2,14 @@
  * Estimates before a job starts how much its sums may reveal about a passive party's columns: a number and its meaning.
  */
 import type { DisclosureFacts } from "./disclosure-entry.ts";
-import { reachOfSums } from "./spending.ts";
+import { roundedUp } from "../base/text/format.ts";
+import { openedBitsMax, reachOfSums } from "./spending.ts";
 import { hidesSingleInstances, treeSpendingMax } from "./tree-spending.ts";
 
 export interface JobGauge {
   readonly active: string;
   readonly passive: string;
-  /** Upper bound of the numbers in sums, per candidate and instance. */
+  /** Upper bound of the numbers in sums, per candidate and instance; with hidden sums, of opened candidates. */
   readonly sumsPerPerson: number;
   /** The sums have enough noise to hide single instances. */
   readonly isNoisy: boolean;
@@ -44,11 +45,11 @@ export function gaugeOf(facts: GaugedFacts): JobGauge | null {
   const hidesSums = defences.hidden_sums;
   const hides = { membership, drawsColumns: facts.columnsAreSampled !== false, hidesSums };
   const terms = { maxDepth: depth, maxLeaves: leaves, outputs: Math.max(1, classes ?? 1), answerNoise, ...hides };
-  const { sumsPerPerson, noisySumsPerPerson } = treeSpendingMax(terms, instances, instances - (validationRows ?? 0));
+  const perTree = treeSpendingMax(terms, instances, instances - (validationRows ?? 0));
   return {
     active,
     passive,
-    sumsPerPerson: trees * (sumsPerPerson + noisySumsPerPerson),
+    sumsPerPerson: trees * (perTree.sumsPerPerson + perTree.openedPerPerson + perTree.noisySumsPerPerson),
     isNoisy: hidesSingleInstances(answerNoise),
     hidesSums,
     isBeforeAlignment: facts.alignment !== null && facts.alignment.passiveIds === null,
@@ -72,18 +73,11 @@ export function gaugeText(gauge: JobGauge): string {
   return `${bound(gauge, many)}${condition}`;
 }
 
-/** To two digits: a bound is not rounded down. */
-function roundedUp(value: number): number {
-  if (value === 0) return 0;
-  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
-  return Number((Math.ceil(value / unit - 1e-9) * unit).toPrecision(2));
-}
-
 function bound({ active, passive, sumsPerPerson, isNoisy, hidesSums }: JobGauge, many: number): string {
   if (hidesSums)
     return (
-      `${active} gets up to ${many} exact sums per person of ${passive}, of the best candidate of each node only: ` +
-      "'tandem audit' shows what can be proven from them."
+      `${active} gets up to ${many} sums per person of ${passive}, of the best candidate of each node only: they ` +
+      `reveal at most ${roundedUp(openedBitsMax(sumsPerPerson))} bits per person, all columns together.`
     );
   return isNoisy
     ? `${active} gets up to ${many} sums per person of ${passive}, with noise: ` +

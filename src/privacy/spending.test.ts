@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { addSpending, nothingSpent, reachOfSums } from "./spending.ts";
+import { addSpending, nothingSpent, openedBitsMax, reachOfSums } from "./spending.ts";
 import { membershipFacts } from "../base/membership.ts";
+import { bitsMax } from "../protocol/hidden-sums.ts";
 import { treeSpending, treeSpendingMax } from "./tree-spending.ts";
 
 const terms = { maxDepth: 3, maxLeaves: 0, outputs: 1, answerNoise: 0 };
@@ -33,6 +34,27 @@ test("with noise no count is sent, and the sums are counted separately", () => {
   expect(noisy).toEqual({ ...nothingSpent, noisySumsPerPerson: 0.08, outcomesPerPerson: 1 });
   expect(addSpending(exact, noisy)).toMatchObject({ sumsPerPerson: 0.12, noisySumsPerPerson: 0.08 });
 });
+
+test("opened best candidates are no exact sums; a tree may open one at each node, siblings included", () => {
+  const hidden = { ...terms, hidesSums: true };
+  const opened = treeSpending({ nodes: 0, opened: 5, outcomes: 100 }, hidden, 100);
+  expect(opened).toEqual({ ...nothingSpent, openedPerPerson: 0.1, outcomesPerPerson: 1 });
+  const most = treeSpendingMax(hidden, 100);
+  expect(most).toMatchObject({ sumsPerPerson: 0, noisySumsPerPerson: 0, openedPerPerson: (2 * 7) / 100 });
+  // Each node is one of 2^(2B + 1) values.
+  expect(openedBitsMax(most.openedPerPerson)).toBeCloseTo((7 * (2 * bitsMax + 1)) / 100);
+});
+
+test.each(["hidden", "not hidden"])(
+  "what was sent decides: sums of all candidates are exact where sums are %s",
+  (are) => {
+    const agreed = { ...terms, hidesSums: are === "hidden" };
+    const sent = treeSpending({ nodes: 4, opened: 1, outcomes: 0 }, agreed, 100);
+    expect(sent).toMatchObject({ sumsPerPerson: 0.12, openedPerPerson: 0.02 });
+    const vetted = treeSpendingMax({ ...agreed, isVetting: true }, 100);
+    expect(vetted).toMatchObject({ sumsPerPerson: 0.03, openedPerPerson: 0 });
+  },
+);
 
 test("noise that hides no instance does not make exact sums cheaper", () => {
   const weak = treeSpending({ nodes: 4, outcomes: 100 }, { ...terms, answerNoise: 0.01 }, 100);

@@ -1,7 +1,7 @@
 /** What the trees of a job use of a partner's budget: the actual amount, and its upper bound. */
 import { treeSizeMax } from "../gbdt/tree/grow.ts";
 import { type MembershipFacts, membershipFacts } from "../base/membership.ts";
-import { nothingSpent, type Spending } from "./spending.ts";
+import { nothingSpent, numbersOpened, type Spending } from "./spending.ts";
 
 /** The settings that bound what a tree can request. */
 export interface SpendingTerms {
@@ -10,7 +10,7 @@ export interface SpendingTerms {
   /** Pairs of g and h. */
   readonly outputs: number;
   readonly answerNoise: number;
-  /** One candidate is revealed of each node, derived ones included. Left out: all, of requested nodes. */
+  /** One candidate is opened of each node, derived ones included. Left out: all are sent, of requested nodes. */
   readonly hidesSums?: boolean;
   /** Left out: members are sent. */
   readonly membership?: MembershipFacts;
@@ -20,9 +20,13 @@ export interface SpendingTerms {
   readonly isVetting?: boolean;
 }
 
-/** Of a tree: the nodes whose sums were answered, and the sides of instances that were revealed, over all splits. */
+/** What a tree was answered. */
 export interface TreeCounts {
+  /** Nodes whose sums of all candidates were sent. */
   readonly nodes: number;
+  /** Nodes of which the best candidate alone was opened. Left out: none. */
+  readonly opened?: number;
+  /** Sides of instances that were revealed, over all splits. */
   readonly outcomes: number;
 }
 
@@ -35,23 +39,25 @@ export function hidesSingleInstances(answerNoise: number): boolean {
 }
 
 /**
+ * Counts by what was sent, and not by what was agreed: sums of all candidates never count as opened ones.
+ *
  * @param instances number of instances of the job
  * @param summed number of training rows: validation rows are in no sum
  */
 export function treeSpending(
-  { nodes, outcomes }: TreeCounts,
+  { nodes, opened = 0, outcomes }: TreeCounts,
   terms: SpendingTerms,
   instances: number,
   summed = instances,
 ): Spending {
   const { membership = membershipFacts.sent } = terms;
-  const outputs = terms.hidesSums === true ? 1 : terms.outputs;
-  const isCounted = terms.answerNoise === 0 && terms.hidesSums !== true && membership.countsAreSent;
-  const numbers = 2 * outputs + (isCounted ? 1 : 0);
+  const isCounted = terms.answerNoise === 0 && membership.countsAreSent;
+  const numbers = 2 * terms.outputs + (isCounted ? 1 : 0);
   const sums = (nodes * numbers) / summed;
   return {
     ...nothingSpent,
     [hidesSingleInstances(terms.answerNoise) ? "noisySumsPerPerson" : "sumsPerPerson"]: sums,
+    openedPerPerson: (opened * numbersOpened) / summed,
     outcomesPerPerson: outcomes / instances,
     vettings: terms.isVetting === true ? 1 : 0,
   };
@@ -64,9 +70,11 @@ export function treeSpendingMax(terms: SpendingTerms, instances: number, summed 
   const { pairs, nodes } = treeSizeMax(terms);
   const splits = (nodes - 1) / 2;
   const sides = terms.maxDepth > 0 && membership.outcomesCover === "node" ? terms.maxDepth : splits;
-  // Both children of a pair may be requested where members are hidden and columns are sampled. With hidden sums each
-  // node reveals a candidate of its own.
-  const isBoth = terms.hidesSums === true || (!membership.membersAreSent && terms.drawsColumns === true);
-  const asked = 1 + pairs * (isBoth ? 2 : 1);
-  return treeSpending({ nodes: asked, outcomes: sides * instances }, terms, instances, summed);
+  const outcomes = sides * instances;
+  // With hidden sums each node opens a candidate of its own.
+  if (terms.hidesSums === true)
+    return treeSpending({ nodes: 0, opened: 1 + 2 * pairs, outcomes }, terms, instances, summed);
+  // Both children of a pair may be requested where members are hidden and columns are sampled.
+  const isBoth = !membership.membersAreSent && terms.drawsColumns === true;
+  return treeSpending({ nodes: 1 + pairs * (isBoth ? 2 : 1), outcomes }, terms, instances, summed);
 }

@@ -14,7 +14,14 @@ import {
 } from "./exposure-facts.ts";
 import { emptyJobView, type JobView } from "./job-view.ts";
 import { emptyOwn } from "./own-view.ts";
-import { alarmSentences, assumption, dailySpending, otherSpending, sumsSentence, sumsSpent } from "./spending-facts.ts";
+import {
+  alarmSentences,
+  assumption,
+  dailySpending,
+  otherSpending,
+  sumsSentences,
+  sumsSpent,
+} from "./spending-facts.ts";
 import { jobView } from "./fold-events.ts";
 
 const passive = (changes: Partial<JobView> = {}): JobView => ({
@@ -152,6 +159,7 @@ test("the gauge covers all jobs with the partner, or else the audited one", () =
   expect(sumsSpent(view, [columnExposure])).toEqual({
     title: "Exact sums per person, all jobs with bank",
     sumsPerPerson: 0.06,
+    openedPerPerson: 0,
     limit: 0.08,
   });
   expect(sumsSpent(passive(), [columnExposure])).toMatchObject({ sumsPerPerson: 0.027, limit: null });
@@ -174,7 +182,52 @@ test("the gauge covers all jobs with the partner, or else the audited one", () =
   const little = { ...spent, noisySumsPerPerson: 0, scoredPeople: 0 };
   const [only, ...none] = otherSpending(passive({ budget: { peer: "bank", spent: little, limits } }), null);
   expect([only.what, none]).toEqual(["outcomes of splits, per person", []]);
-  expect(sumsSentence(0.06)).toBe("Exact sums alone reveal about half of your binned table.");
+  expect(sumsSentences({ sumsPerPerson: 0.06, openedPerPerson: 0 })).toEqual([
+    "Exact sums alone reveal about half of your binned table.",
+    "At 0.05 half of a table can be computed, at 0.1 all of it.",
+  ]);
+});
+
+test("opened best candidates are no exact sums: they have a row and a sentence of their own", () => {
+  const limits = { sums_per_person: 0.4 };
+  const many = { ...spent, sumsPerPerson: 0, openedPerPerson: 0.155 };
+  const opened = "0.155 of these per person were opened, and reveal at most 5.1 bits per person, all columns together.";
+  const view = passive({ budget: { peer: "bank", spent: many, limits } });
+  const gauge = sumsSpent(view, []);
+  expect(gauge).toMatchObject({ sumsPerPerson: 0, openedPerPerson: 0.155, limit: 0.4 });
+  expect(sumsSentences(many)).toEqual([
+    "No exact sums of all candidates were sent.",
+    "At 0.05 half of a table can be computed, at 0.1 all of it.",
+    `That is not so for sums of best candidates only: ${opened}`,
+  ]);
+  expect(assumption(view)).toBe(
+    "Assume that bank learns what split outcomes and scoring reveal of your binned table; it was sent no exact sums " +
+      `of all candidates. Sums of best candidates are not in this: ${opened}`,
+  );
+  // Of both: each counts as what it is.
+  const both = passive({ budget: { peer: "bank", spent: { ...many, sumsPerPerson: 0.06 }, limits } });
+  expect(sumsSentences({ ...many, sumsPerPerson: 0.06 })[0]).toMatch(/about half/);
+  expect(assumption(both)).toMatch(/0\.060 per person, reveal about half .* best candidates .* at most 5\.1 bits/);
+  expect(otherSpending(both, null)[0]).toEqual({
+    what: "sums of best candidates, per person",
+    used: "0.155",
+    scale: "your limit 0.400, exact sums included",
+    part: (0.155 + 0.06) / 0.4,
+  });
+  const free = passive({ budget: { peer: "bank", spent: many, limits: {} } });
+  expect(otherSpending(free, 15)[0].scale).toBe(
+    "no limit; they reveal at most 5.1 bits per person; your columns hold 15.0 bits per person",
+  );
+});
+
+test("an audit of a job with hidden sums: what was opened is bounded, and in no gauge of exact sums", () => {
+  const audited = { ...columnExposure, sumsPerPerson: 0.155, isEstimate: false, hidesSums: true };
+  expect(sumsSpent(passive(), [audited])).toMatchObject({ sumsPerPerson: 0, openedPerPerson: 0.155 });
+  const bounded = "Sums of best candidates are not in these figures: 0.155 of these per person were opened, and reveal";
+  expect(columnSentences(audited).at(-1)).toMatch(bounded);
+  const words = columnSentences({ ...audited, hidesMembers: true }).join(" ");
+  expect(words).toContain(`revealed a side of everyone. ${bounded}`);
+  expect(words).not.toContain("can try that");
 });
 
 test("requests of the day, with the limits; each alarm is shown once", () => {
@@ -199,13 +252,17 @@ test("what to assume depends on what the partner has received, and on the defenc
   expect(assumption(passive({ budget }))).toMatch(/0\.060 per person, reveal about half of it, .* and scoring add/);
   const noisy = { ...budget, spent: { ...spent, sumsPerPerson: 0 } };
   expect(assumption(passive({ budget: noisy, parameters: guarded }))).toBe(
-    "Assume that bank learns what split outcomes reveal of your binned table; it was sent no exact sums.",
+    "Assume that bank learns what split outcomes reveal of your binned table; it was sent no exact sums of all " +
+      "candidates.",
   );
   const active = passive({ role: "active" });
   expect(assumption(active)).toMatch(
     /can compute for many people and columns.* each passive party can rank people by their/,
   );
   expect(assumption({ ...active, parameters: guarded })).toMatch(
-    /what split outcomes reveal.* each passive party can rank/,
+    /what split outcomes reveal.* \(the sums had noise\).* each passive party can rank/,
+  );
+  expect(assumption({ ...active, parameters: { hidden_sums: true } })).toMatch(
+    /what split outcomes reveal.* \(the sums were hidden\).* each passive party can rank/,
   );
 });

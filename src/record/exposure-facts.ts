@@ -4,6 +4,7 @@
 import { recordedMembership } from "./membership.ts";
 import { finite, formatBits, formatCount, formatPercent, formatPerPerson } from "../base/text/format.ts";
 import { defenceSentence } from "./defence-facts.ts";
+import { openedSentence } from "./spending-facts.ts";
 import type { ColumnExposure, Exposure } from "./exposure.ts";
 import type { JobView } from "./job-view.ts";
 import type { OwnJobView } from "./own-view.ts";
@@ -105,7 +106,7 @@ export function columnSentences({ columns, learner, noise, isEstimate, ...job }:
         ? `, and ${formatBits(toldBits.scoring)} for people who are scored as well.`
         : "; scoring adds nothing."),
     cellSentence(certain, isEstimate ? "could be certain" : "is certain", addsScoring),
-    ...(recordedMembership(job).membersAreSent ? [] : [hiddenSentence(job.sumsPerPerson)]),
+    ...hiddenSentences(job),
     ...(noise === null
       ? []
       : [`The sums had noise (${noise.sigma}): they reveal at most ${noiseMax} bits per column.`]),
@@ -113,12 +114,15 @@ export function columnSentences({ columns, learner, noise, isEstimate, ...job }:
 }
 
 /** Sums that were not attacked must not read as if they revealed nothing. */
-function hiddenSentence(sumsPerPerson: number): string {
-  return (
-    "Node membership was hidden from you, so every split that you won revealed a side of everyone. What sums reveal " +
-    `besides, ${formatPerPerson(sumsPerPerson)} of them per person, is not in these figures: only a party with the ` +
-    "whole table can try that."
-  );
+function hiddenSentences(job: Pick<Exposure, "sumsPerPerson" | "hidesSums" | "hidesMembers">): string[] {
+  const { sumsPerPerson, hidesSums = false } = job;
+  const { membersAreSent } = recordedMembership(job);
+  const ofMembers = "Node membership was hidden from you, so every split that you won revealed a side of everyone.";
+  const untried =
+    `What sums reveal besides, ${formatPerPerson(sumsPerPerson)} of them per person, is not in these figures: only a ` +
+    "party with the whole table can try that.";
+  const ofOpened = `Sums of best candidates are not in these figures: ${openedSentence(sumsPerPerson)}.`;
+  return [...(membersAreSent ? [] : [ofMembers]), ...(hidesSums ? [ofOpened] : membersAreSent ? [] : [untried])];
 }
 
 function cellSentence(certain: ColumnExposure["certain"], isCertain: string, addsScoring: boolean): string {

@@ -49,6 +49,8 @@ export const exposure = z.object({
    * since their members are not known. Left out: it was not hidden.
    */
   hidesMembers: z.exactOptional(flag),
+  /** Sums were hidden: sumsPerPerson are those of best candidates, at most, and were not attacked. Left out: no. */
+  hidesSums: z.exactOptional(flag),
   /** Of a passive party; empty for the active one. */
   columns: z.array(columnExposure),
   /** Of the active party's labels; null for a passive party. */

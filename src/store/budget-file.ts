@@ -13,6 +13,7 @@ const amount = z.number().nonnegative();
 
 const spending = z.strictObject({
   sumsPerPerson: amount,
+  openedPerPerson: amount.default(0),
   noisySumsPerPerson: amount,
   outcomesPerPerson: amount,
   scoredPeople: amount,

@@ -66,10 +66,16 @@ interface RecordOptions {
   /** Null: the job was not audited. */
   readonly exposure: Exposure | null;
   readonly isGuarded?: boolean;
+  /** Numbers in sums of best candidates, per person, over all jobs; left out: none. */
+  readonly opened?: number;
 }
 
 /** @param folder of the party: the job's is made in it */
-export function recordPassive(folder: string, name: string, { exposure, isGuarded = false }: RecordOptions): void {
+export function recordPassive(
+  folder: string,
+  name: string,
+  { exposure, isGuarded = false, opened = 0 }: RecordOptions,
+): void {
   const who = { party: "retailer", peer: "bank" };
   const spent = isGuarded
     ? { sumsPerPerson: 0, noisySumsPerPerson: 0.036, outcomesPerPerson: 51.2, scoredPeople: 0, vettings: 0 }
@@ -81,7 +87,7 @@ export function recordPassive(folder: string, name: string, { exposure, isGuarde
     { type: "data", party: "retailer", job: name, data: { trainRows: 22_500, testRows: 0, featureCount: 7 } },
     { type: "joined", ...who, featureCount: 7, job: name },
     { type: "ledger", ...who, ledger: { ...emptyLedger(), candidateSums: 5000, splitOutcomes: 900_000 } },
-    { type: "budget", ...who, spent, limits },
+    { type: "budget", ...who, spent: { ...spent, openedPerPerson: opened }, limits },
     {
       type: "passive-result",
       party: "retailer",

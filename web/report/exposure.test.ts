@@ -31,6 +31,20 @@ test("a passive party's report: a bar and a row per column, the gauge, what lowe
   expect(report).not.toMatch(/NaN|Infinity|undefined|\[object/);
 });
 
+test("opened best candidates are not in the gauge, and take from its limit", async () => {
+  recordPassive(root, "opened", { exposure: null, isGuarded: true, opened: 0.155 });
+  const hidden = await reportOf("opened");
+  expect(hidden).toContain("No exact sums of all candidates were sent.");
+  expect(hidden).toContain("0.155 of these per person were opened, and reveal at most 5.1 bits per person");
+  expect(hidden).toContain("Exact sums per person, all jobs with bank: 0; little at 0.02");
+  expect(hidden).not.toMatch(/reveal (about half|nearly all) of/);
+  recordPassive(root, "both", { exposure: null, opened: 0.005 });
+  const both = await reportOf("both");
+  expect(both).toContain("Exact sums alone reveal some of your binned table.");
+  expect(both).toContain("your limit leaves 0.035");
+  expect(both).toMatch(/sums of best candidates, per person.*0\.005.*your limit 0\.040, exact sums included/);
+});
+
 test("what was found is the party's own: a public report has none of it", async () => {
   recordPassive(root, "private", { exposure: columnExposure });
   const report = await reportOf("private", false);
@@ -43,7 +57,7 @@ test("without an audit the report says how to make one, and still has the gauge"
   recordPassive(root, "unaudited", { exposure: null, isGuarded: true });
   const report = await reportOf("unaudited");
   expect(report).toContain("tandem audit --job &lt;folder>");
-  expect(report).toContain("No exact sums were sent.");
+  expect(report).toContain("No exact sums of all candidates were sent.");
   expect(report).toContain("(privacy: guarded): noise of deviation 5 in sums");
   expect(report).not.toContain("could compute of your columns");
 });

@@ -18,7 +18,7 @@ import {
   alarmSentences,
   dailySpending,
   otherSpending,
-  sumsSentence,
+  sumsSentences,
   sumsSpent,
 } from "../../src/record/spending-facts.ts";
 import { Card, CellBar, Lead, Nothing, Table } from "./card.tsx";
@@ -116,9 +116,7 @@ function Spent({ view, exposures }: { readonly view: JobView; readonly exposures
   const others = [...otherSpending(view, bits), ...dailySpending(view)];
   return (
     <Card title={spent.title} aside={<span class="figure-value">{formatPerPerson(spent.sumsPerPerson)}</span>}>
-      <Sentences
-        of={[sumsSentence(spent.sumsPerPerson), "At 0.05 half of a table can be computed, at 0.1 all of it."]}
-      />
+      <Sentences of={sumsSentences(spent)} />
       <SumsGauge spent={spent} />
       {others.length > 0 && (
         <Table

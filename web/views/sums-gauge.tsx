@@ -4,9 +4,12 @@ import type { SumsSpent } from "../../src/record/spending-facts.ts";
 import { placeGauge } from "./exposure-layout.ts";
 
 export function SumsGauge({ spent }: { readonly spent: SumsSpent }) {
-  const { title, sumsPerPerson, limit } = spent;
-  const { at, isBeyond, marks, limitAt } = placeGauge(sumsPerPerson, limit);
-  const limitWords = limit === null ? "" : `your limit ${formatPerPerson(limit)}`;
+  const { title, sumsPerPerson, openedPerPerson, limit } = spent;
+  // Opened candidates use the same limit, and are not in the bar.
+  const room = limit === null ? null : Math.max(0, limit - openedPerPerson);
+  const { at, isBeyond, marks, limitAt } = placeGauge(sumsPerPerson, room);
+  const limitWords =
+    room === null ? "" : `your limit ${openedPerPerson === 0 ? "" : "leaves "}${formatPerPerson(room)}`;
   const marksWords = marks.map(({ value, word }) => `${word} at ${value}`).join(", ");
   const label = [`${title}: ${formatPerPerson(sumsPerPerson)}`, marksWords, ...(limit === null ? [] : [limitWords])];
   return (

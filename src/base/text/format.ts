@@ -49,6 +49,14 @@ export function formatBits(bits: number): string {
   return value < 9.995 ? value.toFixed(2) : value.toFixed(1);
 }
 
+/** An upper bound to two digits: it is not rounded down. */
+export function roundedUp(bound: number): number {
+  const value = finite(bound);
+  if (value <= 0) return 0;
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Number((Math.ceil(value / unit - 1e-9) * unit).toPrecision(2));
+}
+
 /** A percentage; values that are not exactly 0 or 1 are not rounded to them. */
 export function formatPercent(share: number): string {
   const value = finite(share) * 100;

@@ -1,5 +1,5 @@
 /** Formats the result of an audit for the terminal. */
-import { formatCount } from "../../base/text/format.ts";
+import { formatCount, roundedUp } from "../../base/text/format.ts";
 import type { AuditResult, LabelExposure, PartyExposure, WhatIf } from "../../privacy/attack/audit-result.ts";
 import type { Reach } from "../../privacy/spending.ts";
 import { metricTitle, metricValue, percent } from "./audit-figures.ts";
@@ -54,8 +54,9 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
   const all = ["all", "-", percent(certain.outcomes), percent(certain.sums), percent(certain.scoring)];
   return [
     `What the active party can infer about ${party.party}: ${formatCount(people)} people, ${columns.length} columns, ` +
-      `${bits.toFixed(1)} bits per person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person`,
-    bound ? "  (the last column bounds what sums reveal)" : `  (${reaches[party.reach]})`,
+      `${bits.toFixed(1)} bits per person; ${trees} trees, ${party.sumsPerPerson.toFixed(3)} sums per person` +
+      (party.openedBits !== null ? " of best candidates only" : ""),
+    `  (${sumsText(party)})`,
     textTable([
       ["column", "bins", "outcomes", "+ sums", "scoring", "bits", "left", ...(bound ? ["sums at most"] : [])],
       ...rows,
@@ -67,7 +68,10 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
       : []),
     ...(party.triesSums
       ? []
-      : ["  + sums was not tried: this party does not know the members of the sums. Audit the table instead."]),
+      : [
+          `  + sums was not tried: this party does not know ${party.openedBits !== null ? "what was opened" : "the members of the sums"}. ` +
+            "Audit the table instead.",
+        ]),
     ...(isEstimate && !bound
       ? ["  + sums is an upper estimate: random gradients replace those that only the active party has."]
       : []),
@@ -78,6 +82,15 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
     ...(party.isComplete ? [] : ["  The time limit was reached before all attacks ended: raise --seconds."]),
     "  Further jobs, folds and warm starts on these people add to this.",
   ].join("\n");
+}
+
+function sumsText({ reach, openedBits }: PartyExposure): string {
+  if (openedBits !== null)
+    return (
+      `they reveal at most ${roundedUp(openedBits)} bits per person of all columns together; the last column has ` +
+      "equal parts of it"
+    );
+  return reach === null ? "the last column bounds what sums reveal" : reaches[reach];
 }
 
 function labelText({ party, guess, membersAreSent }: LabelExposure): string {

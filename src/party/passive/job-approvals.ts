@@ -4,12 +4,12 @@
  * with what was approved.
  */
 import { createHash } from "node:crypto";
-import { formatCount } from "../../base/text/format.ts";
+import { formatCount, roundedUp } from "../../base/text/format.ts";
 import { presetOf } from "../../privacy/defences/defences.ts";
 import { gaugeOf, gaugeText } from "../../privacy/job-gauge.ts";
 import { disclosuresOf } from "../../privacy/disclosures.ts";
 import { disclosureText } from "../../privacy/disclosure-text.ts";
-import { reachOfSums } from "../../privacy/spending.ts";
+import { openedBitsMax, reachOfSums } from "../../privacy/spending.ts";
 import { type AgreedParameters, treeCountOf } from "../../protocol/job-parameters.ts";
 import { schemeNamed } from "../../scheme/registry.ts";
 import type { JobPlace, RequestedJob } from "../../transport/admission-service.ts";
@@ -114,11 +114,13 @@ export class JobApprovals {
   async #describe(active: string, agreed: AgreedParameters | null, rows: number): Promise<Described> {
     const { config, budgets, table } = this.#options;
     const { rows: ownRows, featureNames } = table();
-    const { sumsPerPerson, noisySumsPerPerson, outcomesPerPerson } = await budgets.readSpent(active);
+    const { sumsPerPerson, openedPerPerson, noisySumsPerPerson, outcomesPerPerson } = await budgets.readSpent(active);
     const rounded = (value: number): string => String(Number(value.toPrecision(2)));
     const before =
       `Before this request ${active} has received ${rounded(sumsPerPerson)} exact sums per person, which reveal ` +
-      `${reachWords[reachOfSums(sumsPerPerson)]} of the columns, ${rounded(noisySumsPerPerson)} with noise, and ` +
+      `${reachWords[reachOfSums(sumsPerPerson)]} of the columns, ${rounded(openedPerPerson)} of best candidates only, ` +
+      `which reveal at most ${roundedUp(openedBitsMax(openedPerPerson))} bits per person, ` +
+      `${rounded(noisySumsPerPerson)} with noise, and ` +
       `${rounded(outcomesPerPerson)} outcomes of splits.`;
     if (agreed === null) {
       const reveals = [

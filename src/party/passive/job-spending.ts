@@ -90,12 +90,18 @@ export class JobSpending {
    */
   async treeEnds(trees: number): Promise<void> {
     const tree = trees - 1;
-    const nodes = (this.#nodes.get(tree)?.size ?? 0) + (this.#compared.get(tree) ?? 0);
+    const nodes = this.#nodes.get(tree)?.size ?? 0;
+    const opened = this.#compared.get(tree) ?? 0;
     const outcomes = [...(this.#outcomes.get(tree)?.values() ?? [])].reduce((sum, count) => sum + count, 0);
     this.#nodes.delete(tree);
     this.#compared.delete(tree);
     this.#outcomes.delete(tree);
-    const took = treeSpending({ nodes, outcomes }, spendingTerms(this.#agreed), this.#instanceCount, this.#summed);
+    const took = treeSpending(
+      { nodes, opened, outcomes },
+      spendingTerms(this.#agreed),
+      this.#instanceCount,
+      this.#summed,
+    );
     await this.#budgets.treeEnds(this.#active, this.#demand, this.#countOf(trees), took);
   }
 

@@ -42,7 +42,13 @@ export interface PartyExposure {
   /** Candidates that could be linked from tree to tree. */
   readonly linked: number;
   readonly sumsPerPerson: number;
-  readonly reach: Reach;
+  /**
+   * Sums were hidden, and sumsPerPerson are those of best candidates that were opened: what they reveal at most, in bits
+   * per person of all columns together. Null: sums were not hidden.
+   */
+  readonly openedBits: number | null;
+  /** What exact sums of all candidates may reveal; null: these have noise, or are of best candidates only. */
+  readonly reach: Reach | null;
   /**
    * Scoring reveals outcomes of splits; otherwise scores alone, which are assumed to reveal the path through the trees.
    */

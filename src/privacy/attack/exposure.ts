@@ -2,10 +2,10 @@
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import { candidatesOf, leftBins } from "../../gbdt/split/candidate.ts";
 import { type ByChannel, type ColumnExposure, type PartyExposure } from "./audit-result.ts";
-import { reachOfSums } from "../spending.ts";
+import { numbersOpened, reachOfSums } from "../spending.ts";
 import { type AnswerNoise, Capacity, sentNodes, sideCovariance } from "./capacity.ts";
 import { afterScoring, afterTraining } from "./outcomes.ts";
-import { openedBits, openedCounts } from "./opened.ts";
+import type { OpenedCandidates } from "./opened.ts";
 import { PossibleBins } from "./possible-bins.ts";
 import type { OwnSide, OwnSplit } from "./recorder.ts";
 import { type AttackClock, attackSums } from "./sums.ts";
@@ -22,8 +22,8 @@ export interface AttackedParty {
   sideAt(tree: number, position: number): OwnSide;
   /** Null: sums are exact. */
   readonly noise: AnswerNoise | null;
-  /** Sums are hidden, and below 2^this: at most one candidate of each node is opened. Left out: they are not. */
-  readonly hiddenSumBits?: number | null;
+  /** Sums are hidden: at most one candidate of each node is opened. Left out: they are not. */
+  readonly opened?: OpenedCandidates | null;
   /** Scoring reveals outcomes of splits; otherwise scores only. */
   readonly tellsScoring: boolean;
   readonly membership: MembershipFacts;
@@ -46,14 +46,14 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
       ? await attackSums(transcript, sums, (tree, position) => party.sideAt(tree, position), clock, atOnce)
       : { linked: 0, isComplete: true };
   const capacity = party.noise && new Capacity(transcript, party.noise);
-  const { hiddenSumBits = null } = party;
-  const opened = hiddenSumBits === null ? null : openedBits(transcript, hiddenSumBits) / instances.length;
+  const { opened = null } = party;
+  const openedBits = opened && opened.bits / instances.length;
   const columns = features.map((feature, i): ColumnExposure => {
     const channels = { outcomes: outcomes[i], sums: sums[i], scoring: scoring[i] };
     // What is opened is a bound for all columns together: each has an equal part of it.
     const bound = capacity
       ? capacity.bits(sideCovariance(feature, outcomes[i], capacity.power))
-      : opened && opened / features.length;
+      : openedBits && openedBits / features.length;
     return {
       name: feature.name,
       bins: outcomes[i].binCount,
@@ -82,9 +82,10 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
     linked: attack.linked,
     tellsScoring: party.tellsScoring,
     membership: party.membership,
-    triesSums: (party.sumsAnswered ?? null) === null,
+    triesSums: (party.sumsAnswered ?? null) === null && opened?.areInTranscript !== false,
     sumsPerPerson,
-    reach: reachOfSums(sumsPerPerson),
+    openedBits,
+    reach: opened === null && party.noise === null ? reachOfSums(sumsPerPerson) : null,
     wrong: [...outcomes, ...sums, ...(party.tellsScoring ? scoring : [])].reduce((sum, each) => sum + each.wrong(), 0),
     isComplete: attack.isComplete,
   };
@@ -92,9 +93,9 @@ export async function exposureOf(party: AttackedParty, clock: AttackClock, atOnc
 
 /** Counts are not sent with noise, nor where members are hidden. */
 function numbersAnswered(party: AttackedParty): number {
-  const { transcript, noise, membership, sumsAnswered = null, hiddenSumBits } = party;
+  const { transcript, noise, membership, sumsAnswered = null, opened = null } = party;
+  if (opened !== null) return numbersOpened * opened.count;
   if (sumsAnswered !== null) return sumsAnswered;
-  if ((hiddenSumBits ?? null) !== null) return 2 * openedCounts(transcript).opened;
   const notSent = noise === null && membership.countsAreSent ? 0 : 1;
   return transcript.trees.reduce((sum, tree) => sum + sentNodes(tree).length * (strideOf(tree) - notSent), 0);
 }

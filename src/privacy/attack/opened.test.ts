@@ -5,7 +5,7 @@ import { randomTable } from "../../../test/support/tables.ts";
 import { membershipFacts } from "../../base/membership.ts";
 import type { PartyExposure } from "./audit-result.ts";
 import { exposureOf } from "./exposure.ts";
-import { openedBits, openedCounts } from "./opened.ts";
+import { openedBits, openedCounts, openedOf } from "./opened.ts";
 
 const people = 240;
 // The third party wins nodes in which the second one's best is opened too.
@@ -23,7 +23,7 @@ function exposed(job: AttackedJob, hiddenSumBits: number | null): Promise<PartyE
       splits: recorder.splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),
       noise: null,
-      hiddenSumBits,
+      opened: hiddenSumBits === null ? null : openedOf(transcript, hiddenSumBits),
       tellsScoring: false,
       membership: recorder.party.membership ?? membershipFacts.sent,
     },

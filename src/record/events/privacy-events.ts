@@ -2,19 +2,22 @@
 import * as z from "zod/mini";
 import type { Immutable } from "../../base/immutable.ts";
 import { emptyLedger, type Ledger, ledgerEntries, ledgerNames } from "../../messages/ledger.ts";
-import { type Spending, reachOfSums } from "../../privacy/spending.ts";
+import { roundedUp } from "../../base/text/format.ts";
+import { openedBitsMax, reachOfSums, type Spending } from "../../privacy/spending.ts";
 import { event } from "../event.ts";
 import { number, text } from "../fields.ts";
 import { info, warn } from "../log-line.ts";
 
 const alarmsShown = 10;
 
-const spending: z.ZodMiniType<Omit<Spending, "vettings"> & Partial<Pick<Spending, "vettings">>> = z.object({
+/** Records of earlier versions do not have these. */
+type Later = "openedPerPerson" | "vettings";
+const spending: z.ZodMiniType<Omit<Spending, Later> & Partial<Pick<Spending, Later>>> = z.object({
   sumsPerPerson: number,
+  openedPerPerson: z.exactOptional(number),
   noisySumsPerPerson: number,
   outcomesPerPerson: number,
   scoredPeople: number,
-  /** Records of earlier versions have none. */
   vettings: z.exactOptional(number),
 });
 /** What a policy allows one partner over all jobs, as its config names it; left out: no limit. */
@@ -43,12 +46,16 @@ export const privacyEvents = {
   ),
   /** At a passive party: what the active one has received in all jobs, and the limits. */
   budget: event(budget, {
-    log: ({ peer, spent: { sumsPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople } }) =>
-      info(
+    log: ({ peer, spent }) => {
+      const { sumsPerPerson, openedPerPerson = 0, noisySumsPerPerson, outcomesPerPerson, scoredPeople } = spent;
+      const bits = roundedUp(openedBitsMax(openedPerPerson));
+      return info(
         `${peer} got ${rounded(sumsPerPerson)} exact sums per person in all jobs (${reachOfSums(sumsPerPerson)}), ` +
+          `${rounded(openedPerPerson)} of best candidates only (at most ${bits} bits), ` +
           `${rounded(noisySumsPerPerson)} with noise, ${rounded(outcomesPerPerson)} outcomes, ${scoredPeople} scores`,
-        { peer, sumsPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople },
-      ),
+        { peer, sumsPerPerson, openedPerPerson, noisySumsPerPerson, outcomesPerPerson, scoredPeople },
+      );
+    },
     fold: (view, { peer, spent, limits, today }) => {
       view.budget = { peer, spent, limits, ...(today === undefined ? {} : { today }) };
     },

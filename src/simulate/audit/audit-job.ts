@@ -1,7 +1,7 @@
 /**
  * `tandem audit --job`: what a finished job has revealed, from the transcript in its folder. A passive party measures
  * how exposed its columns are: it does not know the gradients, so random ones take their place, and the result is an
- * upper estimate. The active party measures how well each passive party could guess its labels. No party needs
+ * upper estimate; where sums were hidden, what was opened is bounded instead. The active party measures how well each passive party could guess its labels. No party needs
  * another's data.
  */
 import { recordedMembership } from "../../record/membership.ts";
@@ -17,6 +17,7 @@ import type { AuditResult } from "../../privacy/attack/audit-result.ts";
 import { guessLabels } from "../../privacy/attack/cells.ts";
 import { withDrawnGradients } from "../../privacy/attack/drawn-gradients.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
+import { openedAtMost } from "../../privacy/attack/opened.ts";
 import { type OwnSplit, type RecordedParty, TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import type { AttackClock } from "../../privacy/attack/sums.ts";
 import type { Transcript, WonSplit } from "../../privacy/attack/transcript.ts";
@@ -66,7 +67,7 @@ export async function auditJob(folder: string, clock: AttackClock): Promise<JobA
   const result = await aboutTranscript(folder, async () =>
     job.role === "passive"
       ? {
-          isEstimate: recordedMembership(job).membersAreSent,
+          isEstimate: recordedMembership(job).membersAreSent && job.hidesSums !== true,
           parties: [await passiveExposure(lines, job, peers[0] ?? "", clock)],
           labels: [],
           whatIf: null,
@@ -120,6 +121,7 @@ async function passiveExposure(lines: readonly TranscriptLine[], job: KeptJob, p
       transcript,
       splits,
       sideAt: (tree, position) => recorder.sideAt(tree, position),
+      opened: job.hidesSums === true ? openedAtMost(transcript.trees.flatMap(({ nodes }) => nodes).length) : null,
       noise: toNoiseScale({ ...job, resolutionBits: 24, maxDepth: 1, maxLeaves: 0 }),
       tellsScoring: !job.maskedScoring,
       membership: membershipFacts.sent,

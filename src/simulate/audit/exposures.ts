@@ -26,6 +26,7 @@ function columnExposure(party: PartyExposure, job: KeptJob, learner: string): Ex
         ? null
         : { sigma: job.answerNoise, bitsPerColumnMax: Math.max(0, ...bounds) },
     isEstimate: party.triesSums,
+    ...(party.openedBits !== null ? { hidesSums: true } : {}),
     ...membershipFlag(party.membership.name),
     columns: party.columns.map(keptColumn),
     labels: null,

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import type { BinnedFeature } from "../../gbdt/split/binning.ts";
 import type { PartyExposure } from "../../privacy/attack/audit-result.ts";
 import { exposureOf } from "../../privacy/attack/exposure.ts";
+import { openedAtMost } from "../../privacy/attack/opened.ts";
 import type { AttackClock } from "../../privacy/attack/sums.ts";
 import { membershipFacts } from "../../base/membership.ts";
 import type { TranscriptLine } from "../../record/transcript-lines.ts";
@@ -19,6 +20,9 @@ export function hiddenExposure(
   clock: AttackClock,
 ): Promise<PartyExposure> {
   const asked = askedNodes(lines, peer);
+  const requested = asked.reduce((sum, { nodes }) => sum + nodes, 0);
+  // A best candidate is opened of the sibling of a requested node too.
+  const compared = 2 * requested - asked.length;
   const gradients = { instanceCount: job.people, grids: [], columns: [] };
   return exposureOf(
     {
@@ -36,7 +40,8 @@ export function hiddenExposure(
       noise: null, // attacks on sums are not run
       tellsScoring: !job.maskedScoring,
       membership: membershipFacts.hidden,
-      sumsAnswered: asked.reduce((sum, { nodes }) => sum + nodes * 2 * job.outputs, 0),
+      sumsAnswered: requested * 2 * job.outputs,
+      opened: job.hidesSums === true ? openedAtMost(compared) : null,
     },
     clock,
     availableParallelism(),

@@ -14,6 +14,7 @@ import { binningOf, binTable } from "../../party/tables/party-data.ts";
 import { rowsOfTable } from "../../party/tables/table-rows.ts";
 import type { WhatIf } from "../../privacy/attack/audit-result.ts";
 import type { AttackedParty } from "../../privacy/attack/exposure.ts";
+import { openedOf } from "../../privacy/attack/opened.ts";
 import { TranscriptRecorder } from "../../privacy/attack/recorder.ts";
 import { factsOfJob, type MembershipFacts } from "../../base/membership.ts";
 import { leftSidesOnly, middleBins, mostFrequentBins } from "../../scheme/candidates/candidate-plan.ts";
@@ -54,6 +55,7 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
   const { training, privacy: defences } = job;
   const noise = noiseIn(job);
   const hidesSums = defences.hidden_sums;
+  const sumBits = hidesSums ? bitsFor(sumsMost(rows.trainedCount, job.codec.resolution_bits)) : null;
   const features = tables.map((table) => binTable(table, binningOf(job), rows.training));
   const allRows = rowNumbers(rows.count);
   const summed = rows.training ?? allRows;
@@ -112,18 +114,21 @@ export async function trainRecorded(audited: AuditedJob, others: readonly string
       recorded.map(({ scheme: name, membership, recorders }) => ({
         scheme: name,
         membership,
-        parties: recorders.map((recorder, i) => ({
-          name: names[i + 1],
-          features: features[i + 1],
-          instances: summed,
-          transcript: recorder.transcript(rows.count),
-          splits: recorder.splits,
-          sideAt: (tree, position) => recorder.sideAt(tree, position),
-          noise,
-          hiddenSumBits: hidesSums ? bitsFor(sumsMost(rows.trainedCount, job.codec.resolution_bits)) : null,
-          tellsScoring: !defences.masked_scoring,
-          membership,
-        })),
+        parties: recorders.map((recorder, i) => {
+          const transcript = recorder.transcript(rows.count);
+          return {
+            name: names[i + 1],
+            features: features[i + 1],
+            instances: summed,
+            transcript,
+            splits: recorder.splits,
+            sideAt: (tree: number, position: number) => recorder.sideAt(tree, position),
+            noise,
+            opened: sumBits === null ? null : openedOf(transcript, sumBits),
+            tellsScoring: !defences.masked_scoring,
+            membership,
+          };
+        }),
       })),
     ),
   };

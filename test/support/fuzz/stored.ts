@@ -12,6 +12,7 @@ import { generateKey } from "../../../src/crypto/paillier/index.ts";
 import { noProgress } from "../../../src/protocol/passive/progress.ts";
 import { paillier, PaillierSecret } from "../../../src/scheme/paillier/paillier.ts";
 import { checkpointPath, readActiveCheckpoint, writeActiveCheckpoint } from "../../../src/store/active-checkpoint.ts";
+import { nothingSpent } from "../../../src/privacy/spending.ts";
 import { readBudget, writeBudget } from "../../../src/store/budget-file.ts";
 import { readConsent, writeConsent } from "../../../src/store/consent-file.ts";
 import { mergeShares } from "../../../src/store/merge-shares.ts";
@@ -172,7 +173,7 @@ const passiveFiles: FuzzFormat = {
 const budget: FuzzFormat = {
   name: "budget",
   async prepare(folder) {
-    const spent = { sumsPerPerson: 0.5, noisySumsPerPerson: 0, outcomesPerPerson: 3, scoredPeople: 7, vettings: 2 };
+    const spent = { ...nothingSpent, sumsPerPerson: 0.5, openedPerPerson: 0.1, outcomesPerPerson: 3, scoredPeople: 7 };
     await writeBudget(folder, { active: "bank", spent, open: { "0102": { begun: 2, ended: 1 } } }, diskStorage);
     const digest = createHash("sha256").update("bank").digest("hex").slice(0, 16);
     return sealedTarget([join(folder, ".partners", `${digest}.json`)], folder, async () => {
