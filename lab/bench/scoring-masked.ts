@@ -148,7 +148,8 @@ async function oneByOne(
   const latencies = new Map<string, number[]>(kinds.map((kind) => [kind, []]));
   const shot = (index: number) =>
     ({ method: "POST", path: "/predict", body: bodies[index % bodies.length], check: checkPrediction }) as const;
-  for (const load of loads.values()) await load.closed(1, Math.min(count, 500), shot); // warm: sessions are open, code is compiled
+  // Warm: sessions are open, code is compiled.
+  for (const load of loads.values()) await load.closed(1, Math.min(count, 500), shot);
   for (let turn = 0; turn < turns; turn++) {
     for (const [kind, load] of loads) {
       const { latenciesMs } = await load.open(requestsPerSecond, count / turns, shot);

@@ -187,7 +187,7 @@ export class PartnerBudgets {
     return true;
   }
 
-  /** Stores more scores in advance, in the background. If that fails, a request that needs them tries and reports it. */
+  /** Stores more scores in advance, in the background. If that fails, a request that needs them tries again. */
   #storeAhead(active: string): void {
     const stored = this.#turns.run(async () => {
       const budget = await this.#of(active);

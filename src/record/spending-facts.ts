@@ -153,7 +153,8 @@ export function assumption(view: JobView): string {
     const { answer_noise: noise, hidden_sums: hidesSums } = defencesOf(view);
     const computes =
       noise > 0 || hidesSums
-        ? `learns what split outcomes reveal of the other parties' values (the sums ${hidesSums ? "were hidden" : "had noise"})`
+        ? "learns what split outcomes reveal of the other parties' values " +
+          `(the sums ${hidesSums ? "were hidden" : "had noise"})`
         : "can compute for many people and columns of the other parties which bin, or range, a value is in";
     if (!view.membership.membersAreSent) {
       const whose = coversAll(view) ? "everyone is" : "the people that it divides are";

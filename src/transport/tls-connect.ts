@@ -62,8 +62,8 @@ export interface TlsScoringPeer extends ScoringPeer {
 }
 
 /**
- * The same for scoring. Scoring calls are stateless: a connection that is lost or dead is replaced. They share a stream,
- * which lasts as long as its connection.
+ * The same for scoring. Scoring calls are stateless: a connection that is lost or dead is replaced. They share a
+ * stream, which lasts as long as its connection.
  * @param credentials asked for each connection: either side may have renewed its certificate
  */
 export function connectScoring(

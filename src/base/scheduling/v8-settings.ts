@@ -1,13 +1,13 @@
 /**
  * Settings of V8 for the processes of a job: `tandem train`, `party` and `worker`.
  *
- * **Garbage.** V8 collects garbage when a heap has grown by a fraction of its live size, buffers included. A party has a
- * small live size and large messages: it would collect after every tree, which can take longer than the tree. So a small
- * heap may grow by a fixed amount instead; a large one is left to V8.
+ * **Garbage.** V8 collects garbage when a heap has grown by a fraction of its live size, buffers included. A party has
+ * a small live size and large messages: it would collect after every tree, which can take longer than the tree. So a
+ * small heap may grow by a fixed amount instead; a large one is left to V8.
  *
- * **Optimising.** A job runs thousands of functions a few times per message. In a short one V8's optimising compiler took
- * a fifth of all CPU time, most of it for functions that gained nothing. So a function must run longer before it is
- * optimised: that takes 9% less CPU for ten trees, and for fifty.
+ * **Optimising.** A job runs thousands of functions a few times per message. In a short one V8's optimising compiler
+ * took a fifth of all CPU time, most of it for functions that gained nothing. So a function must run longer before it
+ * is optimised: that takes 9% less CPU for ten trees, and for fifty.
  */
 import { setFlagsFromString } from "node:v8";
 

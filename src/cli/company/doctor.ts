@@ -59,7 +59,8 @@ async function runDoctor(flags: DoctorFlags): Promise<void> {
     );
   else
     process.stdout.write(
-      `${all.length} ${all.length === 1 ? "check" : "checks"} in ${seconds} s: ${failures} failed, ${warnings} warnings\n`,
+      `${all.length} ${all.length === 1 ? "check" : "checks"} in ${seconds} s: ` +
+        `${failures} failed, ${warnings} warnings\n`,
     );
   if (failures > 0) process.exitCode = 2;
 }

@@ -69,8 +69,8 @@ function partyText(party: PartyExposure, isEstimate: boolean): string {
     ...(party.triesSums
       ? []
       : [
-          `  + sums was not tried: this party does not know ${party.openedBits !== null ? "what was opened" : "the members of the sums"}. ` +
-            "Audit the table instead.",
+          "  + sums was not tried: this party does not know " +
+            `${party.openedBits !== null ? "what was opened" : "the members of the sums"}. Audit the table instead.`,
         ]),
     ...(isEstimate && !bound
       ? ["  + sums is an upper estimate: random gradients replace those that only the active party has."]

@@ -21,10 +21,12 @@ export function presetsText(presets: readonly PresetOutlook[]): string {
   ]);
   return [
     table,
-    `  outcomes, + sums, scores: bits of a person, of ${bits.toFixed(1)}. + sums is what sums add: proven, or at most (<).`,
+    `  outcomes, + sums, scores: bits of a person, of ${bits.toFixed(1)}. + sums is what sums add: proven, or at ` +
+      "most (<).",
     "  labels: the AUC of the best guess of a passive party. here, on a line, sent: time and bytes of the job as",
     "  tandem estimate predicts them, with all parties on this machine, and on hosts of their own with a line of",
-    `  ${line?.megabitsPerSecond ?? "-"} Mb/s and ${line?.roundTripMs ?? "-"} ms between them. Means over the passive parties.`,
+    `  ${line?.megabitsPerSecond ?? "-"} Mb/s and ${line?.roundTripMs ?? "-"} ms between them. ` +
+      "Means over the passive parties.",
     ...(presets.every(({ exposure }) => exposure?.isComplete ?? true)
       ? []
       : ["  Attacks on exact sums reached the time limit: raise --seconds."]),

@@ -69,7 +69,10 @@ export function metricsTable({ train, validation, test }: JobSummary["metrics"])
 /** The features with the largest total gain, in percent of that of all; or why there are none. */
 export function importanceTable(importance: readonly FeatureImportance[], countMax = 10): string {
   if (importance.length === 0)
-    return "  No tree has a split: no candidate gains enough. Few rows, lambda, gamma, min_child_weight or privacy cause it.";
+    return (
+      "  No tree has a split: no candidate gains enough. Few rows, lambda, gamma, min_child_weight or privacy " +
+      "cause it."
+    );
   const all = importance.reduce((sum, { totalGain }) => sum + totalGain, 0);
   const rows = importance
     .slice(0, countMax)

@@ -26,7 +26,7 @@ export function addResidues(
   }
 }
 
-/** The same for two limbs, the usual number: each sign has a loop without other branches, which is three times as fast. */
+/** The same for two limbs, the usual number. A loop per sign, without other branches, is three times as fast. */
 function addPairs(
   target: Uint32Array,
   source: Uint32Array,

@@ -117,8 +117,9 @@ export class JobApprovals {
     const { sumsPerPerson, openedPerPerson, noisySumsPerPerson, outcomesPerPerson } = await budgets.readSpent(active);
     const rounded = (value: number): string => String(Number(value.toPrecision(2)));
     const before =
-      `Before this request ${active} has received ${rounded(sumsPerPerson)} exact sums per person, which reveal ` +
-      `${reachWords[reachOfSums(sumsPerPerson)]} of the columns, ${rounded(openedPerPerson)} of best candidates only, ` +
+      `Before this request ${active} has received ${rounded(sumsPerPerson)} exact sums per person, which ` +
+      `reveal ${reachWords[reachOfSums(sumsPerPerson)]} of the columns, ${rounded(openedPerPerson)} of best ` +
+      "candidates only, " +
       `which reveal at most ${roundedUp(openedBitsMax(openedPerPerson))} bits per person, ` +
       `${rounded(noisySumsPerPerson)} with noise, and ` +
       `${rounded(outcomesPerPerson)} outcomes of splits.`;

@@ -43,8 +43,8 @@ export interface PartyExposure {
   readonly linked: number;
   readonly sumsPerPerson: number;
   /**
-   * Sums were hidden, and sumsPerPerson are those of best candidates that were opened: what they reveal at most, in bits
-   * per person of all columns together. Null: sums were not hidden.
+   * Sums were hidden, and sumsPerPerson are those of best candidates that were opened: what they reveal at most, in
+   * bits per person of all columns together. Null: sums were not hidden.
    */
   readonly openedBits: number | null;
   /** What exact sums of all candidates may reveal; null: these have noise, or are of best candidates only. */

@@ -1,8 +1,8 @@
 /**
  * `tandem audit --job`: what a finished job has revealed, from the transcript in its folder. A passive party measures
  * how exposed its columns are: it does not know the gradients, so random ones take their place, and the result is an
- * upper estimate; where sums were hidden, what was opened is bounded instead. The active party measures how well each passive party could guess its labels. No party needs
- * another's data.
+ * upper estimate; where sums were hidden, what was opened is bounded instead. The active party measures how well each
+ * passive party could guess its labels. No party needs another's data.
  */
 import { recordedMembership } from "../../record/membership.ts";
 import { availableParallelism } from "node:os";
