@@ -46,12 +46,19 @@ export async function benchWan(bench: TrainingBench, onFigure: (figure: Figure) 
   }
 }
 
+/** Null: both parties on this machine. */
+export const linesOfTable: readonly ((typeof lines)[number] | null)[] = [null, ...lines];
+
 /** Seconds per tree of every scheme over every line. */
-export async function benchWanTable(bench: TrainingBench, onFigure: (figure: Figure) => void): Promise<void> {
+export async function benchWanTable(
+  bench: TrainingBench,
+  onFigure: (figure: Figure) => void,
+  among = linesOfTable,
+): Promise<void> {
   for (const rows of bench.quick ? [3000] : [30_000, 200_000]) {
     const table = generatedTable(rows, [13, 10], bench.seed);
     for (const depth of depths) {
-      for (const line of [null, ...lines]) {
+      for (const line of among) {
         for (const scheme of schemes) {
           bench.onProgress(`wan: ${scheme}, ${rows} rows, depth ${depth}, ${lineText(line)}`);
           const { seconds, lineSeconds } = await perTree(scheme, table, depth, line, jobTrees[scheme]);

@@ -12,7 +12,12 @@ import { rankObjectives } from "./rank-objectives.ts";
 import { regressionObjectives } from "./regression-objectives.ts";
 import { softmaxObjectives } from "./softmax-objectives.ts";
 
-const declared = [
+/** With their names as types, and nothing else: all of them would be thousands of lines of the library's types. */
+const named = <const Some extends readonly Objective[]>(
+  ...some: Some
+): readonly (Objective & { readonly name: Some[number]["name"] })[] => some;
+
+const declared = named(
   ...logisticObjectives,
   ...regressionObjectives,
   ...quantileObjectives,
@@ -21,7 +26,7 @@ const declared = [
   ...aftObjectives,
   ...rankObjectives,
   ...softmaxObjectives,
-] as const;
+);
 
 export type ObjectiveName = (typeof declared)[number]["name"];
 

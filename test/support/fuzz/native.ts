@@ -152,7 +152,7 @@ async function validCalls(addon: Functions): Promise<Call[]> {
     ["histogram", context, vector(8), 2, words(0, 2, 3), bins, words(3, 2), Int32Array.of(0, -1), 0, vector(10), 2],
     ["histogram", context, vector(8), 2, words(0, 2, 3), bins, words(3, 2), Int32Array.of(0, -1), 1, vector(10), 2],
     ["runningSums", context, vector(4), words(0, 2, 4), words(0, 1, 2, 3), Int32Array.of(-1, 0, 1, 2), 3, vector(3), 2],
-    ["pack", context, vector(4), 20, 3, vector(2), 2],
+    ["pack", context, vector(4), 20, 3, Uint8Array.of(2, 3), 1, vector(2), 2],
     [
       "encrypt",
       secret,
