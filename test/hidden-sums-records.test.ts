@@ -8,6 +8,7 @@ import { auditJob } from "../src/simulate/audit/audit-job.ts";
 import { simulate } from "../src/simulate/simulate.ts";
 import { jobReport } from "../web/report/reports.js";
 import { scratchDirectory, writeLoanTable } from "./support/command.ts";
+import { superviseInProcess } from "./world/in-process-parties.ts";
 
 const root = scratchDirectory();
 const data = join(root, "loans.csv");
@@ -19,7 +20,7 @@ const depth = 2;
 async function auditOf(job: string, scheme: string, hidden_sums: boolean) {
   const directory = join(root, scheme); // with what was received over all jobs
   const training = { num_round: trees, max_depth: depth, max_bin: 8 };
-  await simulate({
+  const options = {
     data,
     id: "id",
     label: "defaulted",
@@ -31,7 +32,8 @@ async function auditOf(job: string, scheme: string, hidden_sums: boolean) {
     check: false,
     onEvent: () => {},
     keep: { directory, job },
-  });
+  };
+  await simulate(options, superviseInProcess);
   const folder = join(directory, "passive-1", job);
   const { result } = await auditJob(folder, clock);
   const report = jobReport(await readRecord(folder), new Date(0)).replaceAll(/<[^>]+>|\s+/g, " ");
