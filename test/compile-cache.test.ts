@@ -95,3 +95,16 @@ test("a folder that cannot be written changes nothing", () => {
   writeFileSync(cache, "a file is in the way");
   expect(run()).toEqual({ value: [7, "chunk.cjs"] });
 });
+
+test("a job's settings of V8 are its own again at the end, when code is kept", () => {
+  const program = packagePath("dist", "program");
+  const source = (name: string): string => readFileSync(join(program, name), "utf8");
+  const chunk = readdirSync(program).find((name) => name.endsWith(".cjs") && source(name).includes("function setUpV8"));
+  const script = `
+    const { cachedDataVersionTag } = require("node:v8");
+    const before = cachedDataVersionTag();
+    process.on("exit", () => console.log(cachedDataVersionTag() === before));
+    require(${JSON.stringify(join(program, String(chunk)))}).setUpV8();
+    console.log(cachedDataVersionTag() !== before);`;
+  expect(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" })).toBe("true\ntrue\n");
+});
