@@ -65,7 +65,7 @@ export default defineConfig({
     // the CPU time of test/oracle-features.test.ts, and nothing in src/gbdt. The cores are busy with other files.
     // The modules that all files share are marked in each collection of the old generation: five times as much memory
     // before the next one saves a fifteenth of the CPU time of tests of whole jobs.
-    // Functions that run for a moment are not worth optimising: an eighth less CPU (src/base/scheduling/v8-settings.ts).
+    // Functions that run for a moment are not worth optimising: a fifth less CPU (src/base/scheduling/v8-settings.ts).
     execArgv: [
       "--max-semi-space-size=64",
       "--single-threaded-gc",
