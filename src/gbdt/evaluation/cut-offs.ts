@@ -25,16 +25,22 @@ export interface Confusion {
 
 export const cutOffsMax = 200;
 
-/** The highest score first; evenly spread over the rows where there are more scores, the first and last included. */
+/**
+ * The highest score first. Where there are more scores, they are evenly spread over the rows, the first and last
+ * included; the one where the two classes are furthest apart is always among them.
+ */
 export function cutOffsOf({ scores, positives, negatives }: ScoreSteps, most = cutOffsMax): CutOff[] {
-  const at = (step: number): CutOff => [scores[step], positives[step], negatives[step]];
-  if (scores.length <= most) return Array.from(scores, (_, step) => at(step));
-  const last = scores.length - 1;
-  const total = positives[last] + negatives[last];
+  const all = Array.from(scores, (score, step): CutOff => [score, positives[step], negatives[step]]);
+  if (all.length <= most) return all;
+  const last = all.length - 1;
+  const totals = { positives: positives[last], negatives: negatives[last] };
+  const apart = furthestApart(all, totals);
   const kept: CutOff[] = [];
-  for (let step = 0; step <= last; step++) {
-    const wanted = (kept.length * total) / (most - 1);
-    if (step === last || positives[step] + negatives[step] >= wanted) kept.push(at(step));
+  let spread = 0;
+  for (const [step, cut] of all.entries()) {
+    const isDue = cut[1] + cut[2] >= (spread * (totals.positives + totals.negatives)) / (most - 2);
+    if (isDue) spread++;
+    if (isDue || step === last || cut === apart) kept.push(cut);
   }
   return kept;
 }
@@ -74,7 +80,7 @@ export function cheapest(cutOffs: readonly CutOff[], totals: Totals, costs: Cost
   return best;
 }
 
-/** Where the two classes are furthest apart, among the kept cut-offs. */
+/** Where the two classes are furthest apart. */
 export function furthestApart(cutOffs: readonly CutOff[], { positives, negatives }: Totals): CutOff {
   const distance = ([, tp, fp]: CutOff): number => Math.abs(tp / positives - fp / negatives);
   return cutOffs.reduce((best, cut) => (distance(cut) > distance(best) ? cut : best), [Infinity, 0, 0] as CutOff);

@@ -136,6 +136,20 @@ describe("two classes", () => {
     for (const [i, cut] of kept.slice(1).entries()) expect(cut[1] + cut[2] - kept[i][1] - kept[i][2]).toBeLessThan(120);
   });
 
+  test("where the classes are furthest apart is kept of however many scores", () => {
+    const random = new SeededRandom("furthest apart");
+    const many = Float64Array.from({ length: 3000 }, () => random.uniform());
+    const all = scoreSteps(
+      many,
+      many.map((score) => Number(random.uniform() < score)),
+    );
+    const every = cutOffsOf(all, Infinity);
+    const last = every[every.length - 1];
+    const totals = { positives: last[1], negatives: last[2] };
+    for (const most of [5, 20, 200])
+      expect(furthestApart(cutOffsOf(all, most), totals)).toEqual(furthestApart(every, totals));
+  });
+
   test("tenths: rows, mean score, observed rate with its interval; calibration error; gain and lift", () => {
     const tenths = scoreTenths(scores, labels);
     expect(tenths).toHaveLength(binary.bins.length);
