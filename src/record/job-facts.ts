@@ -210,6 +210,11 @@ export interface Mark {
   readonly text: string;
 }
 
+/** What the rows of a job's data are. A passive party does not know which of them validate. */
+export function rowsName({ rounds }: JobView): string {
+  return rounds.some(({ validation }) => validation !== null) ? "training and validation rows" : "training rows";
+}
+
 /** Trees of the model if early stopping cut it; null if it has all trees, or is not finished. */
 export function treesKept({ result, passiveResult, treesDone }: JobView): number | null {
   const trees = (result ?? passiveResult)?.trees ?? treesDone;

@@ -1,6 +1,6 @@
 /** Parts of a report that the page does not have: the times of the whole job, and its parameters and versions. */
 import { formatBytes, formatCount, formatSeconds } from "../../src/base/text/format.ts";
-import { phaseWords, resumedWords } from "../../src/record/job-facts.ts";
+import { phaseWords, resumedWords, rowsName } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import { Card, Table } from "../views/card.tsx";
 import { Timeline } from "../views/timeline.tsx";
@@ -93,8 +93,8 @@ export function JobParameters({ view, dataDigest }: ViewProps & { readonly dataD
       ) : (
         <>
           <p>
-            {formatCount(data.trainRows)} training rows with {formatCount(data.featureCount)} own features;{" "}
-            {formatCount(data.testRows)} test rows. SHA-256 of the training rows:
+            {formatCount(data.trainRows)} {rowsName(view)} with {formatCount(data.featureCount)} own features;{" "}
+            {formatCount(data.testRows)} test rows. SHA-256 of the former:
           </p>
           <p class="mono">{dataDigest ?? "–"}</p>
         </>

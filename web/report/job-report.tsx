@@ -5,7 +5,7 @@
 import type { ComponentChildren } from "preact";
 import { formatCount, formatSeconds } from "../../src/base/text/format.ts";
 import { partWords } from "../../src/record/evaluation/facts.ts";
-import { metricNamesOf, modelTrees, treesKept } from "../../src/record/job-facts.ts";
+import { metricNamesOf, modelTrees, rowsName, treesKept } from "../../src/record/job-facts.ts";
 import type { JobView } from "../../src/record/job-view.ts";
 import { sentSentences } from "../../src/record/ledger-facts.ts";
 import { revealedFacts } from "../../src/record/revealed.ts";
@@ -183,7 +183,7 @@ function figures(view: JobView): FigureProps[] {
       label: kept === null ? "trees" : `trees, the best ${kept} kept`,
     },
     { value: formatSeconds((view.lastAt - view.startedAt) / 1000), label: "total time" },
-    ...(data === null ? [] : [{ value: formatCount(data.trainRows), label: "training rows" }]),
+    ...(data === null ? [] : [{ value: formatCount(data.trainRows), label: rowsName(view) }]),
     ...(data === null || data.testRows === 0 ? [] : [{ value: formatCount(data.testRows), label: "test rows" }]),
   ];
 }

@@ -11,6 +11,7 @@ import {
   phaseWords,
   resumedWords,
   secondsLeft,
+  rowsName,
   treesKept,
 } from "../../src/record/job-facts.ts";
 import { importance } from "../../src/record/own-view.ts";
@@ -176,7 +177,7 @@ function Status({ view }: { readonly view: JobView }) {
         />
         <Figure value={formatSeconds(elapsedSeconds(view, now.value))} label="elapsed" />
         {left !== null && <Figure value={formatSeconds(left)} label="left" />}
-        <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label="training rows" />
+        <Figure value={view.data === null ? "–" : formatCount(view.data.trainRows)} label={rowsName(view)} />
         {self !== undefined && <Figure value={formatBytes(self.sentBytes)} label="sent" />}
         {self !== undefined && <Figure value={formatBytes(self.receivedBytes)} label="received" />}
         {savings !== null && savings.savedBytes > 0 && (
