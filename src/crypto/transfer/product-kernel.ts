@@ -73,24 +73,23 @@ export function sentWords(count: number): number {
 
 /** Sent columns as held ones. */
 function held(sent: Uint32Array, count: number): Uint32Array {
-  const [from, to] = [sentWords(count), heldWords(count)];
-  const columns = new Uint32Array((sent.length / from) * to);
-  for (let at = 0, start = 0; start < sent.length; start += from, at += to) {
-    columns.set(sent.subarray(start, start + from - maskWords), at);
-    columns.set(sent.subarray(start + from - maskWords, start + from), at + to - maskWords);
-  }
-  return columns;
+  return resized(sent, sentWords(count), heldWords(count));
 }
 
 /** Held columns as they are sent. */
 function packed(columns: Uint32Array, count: number): Uint32Array {
-  const [from, to] = [heldWords(count), sentWords(count)];
-  const sent = new Uint32Array((columns.length / from) * to);
+  return resized(columns, heldWords(count), sentWords(count));
+}
+
+/** Columns of another number of words: masks stay last, and zeros before them are added or left out. */
+function resized(columns: Uint32Array, from: number, to: number): Uint32Array {
+  const own = Math.min(from, to) - maskWords;
+  const target = new Uint32Array((columns.length / from) * to);
   for (let at = 0, start = 0; start < columns.length; start += from, at += to) {
-    sent.set(columns.subarray(start, start + to - maskWords), at);
-    sent.set(columns.subarray(start + from - maskWords, start + from), at + to - maskWords);
+    target.set(columns.subarray(start, start + own), at);
+    target.set(columns.subarray(start + from - maskWords, start + from), at + to - maskWords);
   }
-  return sent;
+  return target;
 }
 
 function rowsOf(columns: Uint32Array, count: number): Uint32Array {
