@@ -1,6 +1,6 @@
 /**
- * Stateless work: every worker can run a task, and run it again. A scheme divides its computation into tasks if its party
- * has workers; otherwise it computes in its own process.
+ * Stateless work: every worker can run a task, and run it again. A scheme divides its computation into tasks if its
+ * party has workers; otherwise it computes in its own process.
  */
 import type { TandemError } from "../../base/error.ts";
 
